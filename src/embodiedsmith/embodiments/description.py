@@ -1,0 +1,107 @@
+"""What a robot is to the rest of the house: a MuJoCo model and the names that give it meaning.
+
+A robot is one file in `embodiments/catalogue/`: it returns a `Robot`. Everything else (planning, control, recording,
+export) speaks only of the fields below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+import mujoco
+
+from embodiedsmith.spec import Pose
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gripper:
+    """Two fingers that close on each other. 0 is open and 1 is closed, everywhere."""
+
+    actuator: str
+    """Name of the actuator that drives it."""
+    open_ctrl: float
+    """Actuator control when open."""
+    closed_ctrl: float
+    """Actuator control when closed."""
+    joints: tuple[str, ...]
+    """Finger joints, for the opening measured and for planning."""
+    open_qpos: tuple[float, ...]
+    """Positions of `joints` when open."""
+    closed_qpos: tuple[float, ...]
+    """Positions of `joints` when closed."""
+    finger_bodies: tuple[str, str]
+    """The two bodies whose contact with an object means touching it."""
+    max_width: float
+    """Largest opening between the pads [m]."""
+    force: float
+    """Closing force at each pad [N]."""
+    speed: float
+    """Opening or closing speed of the whole gap [m/s], measured free."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arm:
+    """A serial chain with a tool at its end."""
+
+    joints: tuple[str, ...]
+    actuators: tuple[str, ...]
+    """Position actuators, one a joint, in the same order."""
+    home: tuple[float, ...]
+    """Rest position of `joints` [rad]."""
+    velocity_limits: tuple[float, ...]
+    """[rad/s], from the data sheet."""
+    acceleration_limits: tuple[float, ...]
+    """[rad/s^2], as used for planning."""
+    tcp_site: str
+    """Site at the tool centre point: z approach (out of the palm), y closing."""
+    gripper: Gripper
+    reach: float
+    """Farthest the TCP gets from the arm's base [m]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Base:
+    """What carries the arm."""
+
+    kind: Literal["fixed", "planar"]
+    joints: tuple[str, ...] = ()
+    """Planar: the slides along world x and y, then the hinge about z. Fixed: none."""
+    actuators: tuple[str, ...] = ()
+    radius: float = 0.15
+    """Radius of a disc round the base origin that must stay clear of everything on the floor [m]."""
+    velocity_limits: tuple[float, ...] = ()
+    """[m/s, m/s, rad/s]."""
+    acceleration_limits: tuple[float, ...] = ()
+    mount_height: float = 0.0
+    """Height of the arm's own base above the base frame [m]. A fixed base's mount is built at this height by its file; a
+    fixed mount is as high as the work surface unless said otherwise (see `Robot.build`)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RobotCamera:
+    """A camera fixed to a robot body (already part of the model)."""
+
+    name: str
+    body: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Robot:
+    """One embodiment. `build()` returns a fresh fragment whose only top-level body is the base, at the origin, facing +x."""
+
+    name: str
+    title: str
+    """For people: "Franka Emika Panda on a fixed mount"."""
+    licence: str
+    source: str
+    """Where the model comes from, for people."""
+    build: Callable[[], mujoco.MjSpec]
+    base: Base
+    arm: Arm
+    cameras: tuple[RobotCamera, ...] = ()
+    base_frame: Pose = field(default_factory=Pose)
+    """Pose of the arm's own base in the frame of the robot's base, for people and exporters."""
+    excluded_collisions: tuple[tuple[str, str], ...] = ()
+    """Body pairs whose contacts mean nothing."""
