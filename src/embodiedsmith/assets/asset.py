@@ -14,6 +14,7 @@ from typing import Literal, TypeVar
 
 import mujoco
 import numpy as np
+from numpy.typing import NDArray
 
 from embodiedsmith.spec import AssetSpec, Pose, Vec3
 
@@ -159,7 +160,6 @@ class Asset:
     """Whether it is furniture: bolted down unless an Item says otherwise."""
 
     @property
-    def size(self) -> np.ndarray:
+    def size(self) -> NDArray[np.float64]:
         """Full extents of the bounding box [m], shape (3,)."""
-        low, high = self.extents
-        return np.asarray(high) - np.asarray(low)
+        return np.subtract(self.extents[1], self.extents[0], dtype=np.float64)

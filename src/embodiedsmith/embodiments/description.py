@@ -7,12 +7,10 @@ export) speaks only of the fields below.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 import mujoco
-
-from embodiedsmith.spec import Pose
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,9 +72,8 @@ class Base:
     velocity_limits: tuple[float, ...] = ()
     """[m/s, m/s, rad/s]."""
     acceleration_limits: tuple[float, ...] = ()
-    mount_height: float = 0.0
-    """Height of the arm's own base above the base frame [m]. A fixed base's mount is built at this height by its file; a
-    fixed mount is as high as the work surface unless said otherwise (see `Robot.build`)."""
+    footprint: tuple[float, float] = (0.3, 0.3)
+    """Full extents along x and y of the mount or vehicle on the floor [m]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,9 +96,16 @@ class Robot:
     """Where the model comes from, for people."""
     build: Callable[[], mujoco.MjSpec]
     base: Base
-    arm: Arm
+    """A fixed base is bolted at the scenario's base pose; the world draws a pedestal from the floor up to it. A planar base
+    is a vehicle on the floor: its fragment holds the vehicle with the arm on top, at their real heights."""
+    arms: tuple[Arm, ...]
     cameras: tuple[RobotCamera, ...] = ()
-    base_frame: Pose = field(default_factory=Pose)
-    """Pose of the arm's own base in the frame of the robot's base, for people and exporters."""
+    arm_height: float = 0.0
+    """Height of the first arm's own base above the origin of the robot's base [m]: 0 for a fixed base."""
     excluded_collisions: tuple[tuple[str, str], ...] = ()
     """Body pairs whose contacts mean nothing."""
+
+    @property
+    def arm(self) -> Arm:
+        """The first arm."""
+        return self.arms[0]
