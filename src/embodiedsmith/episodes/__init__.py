@@ -1,0 +1,1 @@
+"""What happened: episodes kept, scored, validated and exported."""

@@ -1,0 +1,1 @@
+"""Episodes in the formats other people's tools read."""

@@ -1,0 +1,1 @@
+"""How work runs: run directory, lock, index, executors, seeds, progress, errors."""
