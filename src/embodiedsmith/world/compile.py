@@ -1,0 +1,218 @@
+"""From a Scenario to a MuJoCo model: fragments attached under prefixes, nothing wrapped.
+
+Names in the model: `<item id>/<name in the fragment>` for items, `robot/<name>` for the robot, plain names for scene
+cameras and lights. A free item's joint is `<item id>/free`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import mujoco
+import numpy as np
+
+from embodiedsmith import assets, embodiments
+from embodiedsmith.assets.asset import Asset
+from embodiedsmith.embodiments import contact
+from embodiedsmith.embodiments.description import Robot
+from embodiedsmith.runtime.errors import SmithError
+from embodiedsmith.spec import AssetSpec, Item, Scenario, SceneSpec
+from embodiedsmith.world import transforms as tf
+from embodiedsmith.world.errors import CompileError
+
+PHYSICS_HZ = 240
+ROBOT = "robot/"
+FLOOR_SIZE = 6.0  # [m] half extent of the drawn floor
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A model with what it was built from."""
+
+    scenario: Scenario
+    spec: mujoco.MjSpec
+    model: mujoco.MjModel
+    robot: Robot
+    assets: dict[str, Asset]
+    """Item id to asset."""
+    nominal: dict[str, tf.Float]
+    """Item id to the world pose of its root as laid out, shape (4, 4)."""
+
+
+def compile_scenario(scenario: Scenario, *, physics_hz: int = PHYSICS_HZ) -> Compiled:
+    """Build the MuJoCo model of a scenario.
+
+    Raises:
+        CompileError: unknown categories, robots or supports, items without a pose, with every fault listed.
+    """
+    robot = embodiments.get(scenario.embodiment.name)
+    built = build_assets(scenario.scene)
+    nominal = root_poses(scenario.scene, built)
+    if scenario.embodiment.base is None:
+        raise CompileError("the robot has no base pose", where=scenario.embodiment.name, remedy="lay the scenario out first")
+    spec = _empty_world(physics_hz)
+    _add_lights_and_cameras(spec, scenario.scene)
+    for item in scenario.scene.items:
+        _attach_item(spec, item, built[item.id], nominal[item.id])
+    _attach_robot(spec, robot, scenario)
+    try:
+        model = spec.compile()
+    except ValueError as error:
+        raise CompileError(f"MuJoCo refuses the model: {error}", where=scenario.id) from error
+    return Compiled(scenario, spec, model, robot, built, nominal)
+
+
+def build_assets(scene: SceneSpec) -> dict[str, Asset]:
+    """Build every item's asset; raises CompileError with all faults at once."""
+    built: dict[str, Asset] = {}
+    faults: list[str] = []
+    for item in scene.items:
+        try:
+            built[item.id] = assets.build(item.asset)
+        except SmithError as error:
+            faults.append(f"item '{item.id}': {error}")
+    if faults:
+        raise CompileError("some assets cannot be built", faults=faults)
+    return built
+
+
+def root_poses(scene: SceneSpec, built: dict[str, Asset]) -> dict[str, tf.Float]:
+    """World pose (4, 4) of every item's root as laid out, parents first.
+
+    Raises:
+        CompileError: items without a pose or on supports that do not exist, all at once.
+    """
+    poses: dict[str, tf.Float] = {}
+    faults: list[str] = []
+    waiting = list(scene.items)
+    while waiting:
+        ready = [i for i in waiting if i.parent is None or i.parent in poses]
+        if not ready:  # only behind an item that had a fault
+            break
+        for item in ready:
+            waiting.remove(item)
+            if item.pose is None:
+                faults.append(f"item '{item.id}' has no pose: lay the scene out first")
+                continue
+            try:
+                frame = support_frame(scene, item, built)
+            except (KeyError, SmithError) as error:
+                faults.append(f"item '{item.id}': {error}")
+                continue
+            T_world_parent = poses[item.parent] if item.parent is not None else np.eye(4)
+            poses[item.id] = T_world_parent @ frame @ tf.matrix(item.pose)
+    if faults:
+        raise CompileError("the scene is not laid out", faults=faults)
+    return poses
+
+
+def support_frame(scene: SceneSpec, item: Item, built: dict[str, Asset]) -> tf.Float:
+    """Pose (4, 4) of the frame `item.pose` is given in, in the parent's root frame, the parent's joints as the scene says."""
+    if item.parent is None:
+        return np.eye(4)
+    parent = scene.item(item.parent)
+    affordances = built[parent.id].affordances
+    place = affordances.cavity(item.support) if item.relation == "inside" else affordances.support(item.support)
+    fractions = tuple(sorted(parent.joints.items()))
+    return body_frame(parent.asset.to_json(), fractions, place.body) @ tf.matrix(place.pose)
+
+
+@lru_cache(maxsize=512)
+def body_frame(asset_json: str, fractions: tuple[tuple[str, float], ...], body: str) -> tf.Float:
+    """Pose (4, 4) of an asset's body in its root frame with joints at the given opening fractions."""
+    asset = assets.build(AssetSpec.from_json(asset_json))
+    spec = mujoco.MjSpec()
+    spec.copy_during_attach = True
+    spec.attach(asset.mjspec, prefix="", frame=spec.worldbody.add_frame())
+    model = spec.compile()
+    data = mujoco.MjData(model)
+    for name, fraction in fractions:
+        data.qpos[model.joint(name).qposadr[0]] = joint_position(asset, name, fraction)
+    mujoco.mj_kinematics(model, data)
+    return tf.compose(data.body(body).xpos, data.body(body).xquat)
+
+
+def joint_position(asset: Asset, joint: str, fraction: float) -> float:
+    """Joint position [m or rad] at an opening fraction; raises CompileError naming the joints there are."""
+    if joint not in asset.joints:
+        raise CompileError(f"no joint '{joint}'", where=asset.spec.category, choices=asset.joints)
+    info = asset.joints[joint]
+    return info.closed + fraction * (info.open - info.closed)
+
+
+def _empty_world(physics_hz: int) -> mujoco.MjSpec:
+    spec = mujoco.MjSpec()
+    spec.compiler.degree = False
+    spec.copy_during_attach = True
+    spec.option.timestep = 1.0 / physics_hz
+    for name, value in contact.OPTIONS.items():
+        setattr(spec.option, name, value)
+    visual = spec.visual
+    visual.global_.offwidth, visual.global_.offheight = 1280, 960
+    visual.quality.shadowsize = 2048
+    visual.quality.offsamples = 4
+    visual.headlight.ambient = [0.35, 0.35, 0.35]
+    visual.headlight.diffuse = [0.35, 0.35, 0.35]
+    visual.headlight.specular = [0.05, 0.05, 0.05]
+    visual.map.znear, visual.map.zfar = 0.01, 40.0
+    spec.stat.extent = 1.0  # fixes znear and zfar in metres
+    spec.add_texture(
+        name="sky", type=mujoco.mjtTexture.mjTEXTURE_SKYBOX, builtin=mujoco.mjtBuiltin.mjBUILTIN_GRADIENT,
+        rgb1=[0.93, 0.93, 0.9], rgb2=[0.72, 0.76, 0.8], width=128, height=768,
+    )  # fmt: skip
+    spec.add_texture(
+        name="floor", type=mujoco.mjtTexture.mjTEXTURE_2D, builtin=mujoco.mjtBuiltin.mjBUILTIN_CHECKER,
+        rgb1=[0.63, 0.6, 0.56], rgb2=[0.58, 0.55, 0.51], width=256, height=256,
+    )  # fmt: skip
+    material = spec.add_material(name="floor", texrepeat=[1.0, 1.0], texuniform=True, reflectance=0.0)
+    material.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = "floor"
+    spec.worldbody.add_geom(
+        name="floor", type=mujoco.mjtGeom.mjGEOM_PLANE, size=[FLOOR_SIZE, FLOOR_SIZE, 0.1], material="floor", condim=4,
+    )  # fmt: skip
+    return spec
+
+
+def _add_lights_and_cameras(spec: mujoco.MjSpec, scene: SceneSpec) -> None:
+    for light in scene.lights:
+        direction = np.subtract(light.target, light.position)
+        spec.worldbody.add_light(
+            name=light.name, pos=light.position, dir=direction / np.linalg.norm(direction), castshadow=True,
+            diffuse=[light.intensity] * 3, specular=[0.3 * light.intensity] * 3, cutoff=80.0,
+        )  # fmt: skip
+    for camera in scene.cameras:
+        quat = tf.quaternion(tf.look_at(camera.position, camera.target))
+        spec.worldbody.add_camera(name=camera.name, pos=camera.position, quat=quat, fovy=camera.fovy)
+
+
+def _attach_item(spec: mujoco.MjSpec, item: Item, asset: Asset, T_world_root: tf.Float) -> None:
+    unknown = sorted(set(item.joints) - set(asset.joints))
+    if unknown:
+        raise CompileError(f"no joints {unknown}", where=f"item '{item.id}'", choices=asset.joints)
+    frame = spec.worldbody.add_frame(pos=T_world_root[:3, 3], quat=tf.quaternion(T_world_root[:3, :3]))
+    spec.attach(asset.mjspec, prefix=f"{item.id}/", frame=frame)
+    if not item.fixed:
+        spec.body(f"{item.id}/root").add_freejoint(name=f"{item.id}/free")
+
+
+def _attach_robot(spec: mujoco.MjSpec, robot: Robot, scenario: Scenario) -> None:
+    assert scenario.embodiment.base is not None
+    T_world_base = tf.matrix(scenario.embodiment.base)
+    if robot.base.kind == "fixed":
+        _add_pedestal(spec, robot, T_world_base)
+        frame = spec.worldbody.add_frame(pos=T_world_base[:3, 3], quat=tf.quaternion(T_world_base[:3, :3]))
+    else:  # a vehicle's slides are along world axes: its pose is in its joints
+        frame = spec.worldbody.add_frame()
+    spec.attach(robot.build(), prefix=ROBOT, frame=frame)
+
+
+def _add_pedestal(spec: mujoco.MjSpec, robot: Robot, T_world_base: tf.Float) -> None:
+    height = float(T_world_base[2, 3])
+    if height < 0.02:
+        return
+    x, y = robot.base.footprint
+    body = spec.worldbody.add_body(
+        name="pedestal", pos=[*T_world_base[:2, 3], height / 2], quat=tf.quaternion(T_world_base[:3, :3])
+    )
+    body.add_geom(name="pedestal", type=mujoco.mjtGeom.mjGEOM_BOX, size=[x / 2, y / 2, height / 2], rgba=[0.32, 0.33, 0.36, 1.0])
+    spec.add_exclude(bodyname1="pedestal", bodyname2=f"{ROBOT}base")

@@ -1,0 +1,492 @@
+"""The simulated world of one scenario: reset, step, look, touch, save, restore.
+
+Action. The canonical action is `[base joint targets (planar bases only), arm joint targets, gripper]`: absolute joint
+positions to be reached at the end of the control step [m, rad], gripper 0 open to 1 closed. Between the previous action
+and this one the targets move on a straight line over the substeps, with velocity feed-forward, so that a servo
+tracks without lag.
+
+State. `save()` returns MuJoCo's integration state followed by the last action: with the same scenario and reset draws it
+replays bit for bit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+
+from embodiedsmith.assets.asset import Asset, Cavity, Handle, Support
+from embodiedsmith.runtime.errors import UsageError
+from embodiedsmith.spec import Finding, Scenario, split_reference
+from embodiedsmith.world import transforms as tf
+from embodiedsmith.world.compile import PHYSICS_HZ, ROBOT, Compiled, compile_scenario, joint_position
+from embodiedsmith.world.errors import SettleError, WorldFault
+
+CONTROL_HZ = 20
+SETTLE_SPEED = 0.01  # [m/s] fastest free item counted as at rest
+SETTLE_TURN = 0.1  # [rad/s]
+SETTLE_SHIFT = 0.02  # [m] farthest an item may move while settling
+SETTLE_SECONDS = 1.5
+OVERLAP = 0.001  # [m] deepest contact between items accepted at reset
+_STATE = mujoco.mjtState.mjSTATE_INTEGRATION
+
+
+class Contact(NamedTuple):
+    """A pair of owners in contact: item ids, `robot`, `finger_0`, `finger_1`, or `world`."""
+
+    first: str
+    second: str
+
+
+@dataclass(frozen=True)
+class _ItemIndex:
+    """Where an item lives in the model's arrays."""
+
+    body: int
+    qpos: int
+    """Address of the free joint's position; -1 for fixed items."""
+    dof: int
+    geoms: np.ndarray
+
+
+class World:
+    """A compiled scenario with its state. Not thread-safe; one a worker.
+
+    Args:
+        scenario: A laid-out scenario.
+        control_hz: Control steps a second; must divide `physics_hz`.
+        physics_hz: Physics steps a second.
+
+    Raises:
+        CompileError: the scenario cannot be built.
+        UsageError: the rates do not divide.
+    """
+
+    def __init__(self, scenario: Scenario, *, control_hz: int = CONTROL_HZ, physics_hz: int = PHYSICS_HZ) -> None:
+        if control_hz <= 0 or physics_hz % control_hz:
+            valid = [str(h) for h in range(5, 121) if physics_hz % h == 0]
+            raise UsageError(f"control rate {control_hz} Hz does not divide {physics_hz} Hz", choices=valid)
+        self.compiled: Compiled = compile_scenario(scenario, physics_hz=physics_hz)
+        self.scenario = scenario
+        self.model = self.compiled.model
+        self.robot = self.compiled.robot
+        self.data = mujoco.MjData(self.model)
+        self.substeps = physics_hz // control_hz
+        self.control_dt = self.substeps / physics_hz
+        self.assets: dict[str, Asset] = self.compiled.assets
+        self._index_items()
+        self._index_robot()
+        self._index_observation()
+        self._nominal_mass = self.model.body_mass.copy()
+        self._nominal_inertia = self.model.body_inertia.copy()
+        self._nominal_friction = self.model.geom_friction.copy()
+        self._nominal_light = self.model.light_diffuse.copy()
+        self._nominal_cam_pos = self.model.cam_pos.copy()
+        self._noise: np.random.Generator | None = None
+        self._state_size = mujoco.mj_stateSize(self.model, _STATE)
+        self.command = np.zeros(self.action_size)
+
+    # ------------------------------------------------------------------ indices
+
+    def _index_items(self) -> None:
+        model = self.model
+        self.items: dict[str, _ItemIndex] = {}
+        for item in self.scenario.scene.items:
+            body = model.body(f"{item.id}/root").id
+            below = [b for b in range(model.nbody) if model.body_rootid[b] == model.body_rootid[body]]
+            below = [b for b in below if model.body(b).name.startswith(f"{item.id}/")]
+            geoms = np.flatnonzero(np.isin(model.geom_bodyid, below))
+            qpos = dof = -1
+            if not item.fixed:
+                joint = model.joint(f"{item.id}/free")
+                qpos, dof = int(joint.qposadr[0]), int(joint.dofadr[0])
+            self.items[item.id] = _ItemIndex(body, qpos, dof, geoms)
+        self._free = [name for name, index in self.items.items() if index.dof >= 0]
+        dofs = [np.arange(self.items[name].dof, self.items[name].dof + 6) for name in self._free]
+        self._free_dofs = np.array(dofs, dtype=int).reshape(-1, 6)
+        self.joint_qpos: dict[str, int] = {}
+        self.joint_dof: dict[str, int] = {}
+        for item_id, asset in self.assets.items():
+            for name in asset.joints:
+                joint = model.joint(f"{item_id}/{name}")
+                self.joint_qpos[f"{item_id}.{name}"] = int(joint.qposadr[0])
+                self.joint_dof[f"{item_id}.{name}"] = int(joint.dofadr[0])
+
+    def _index_robot(self) -> None:
+        model, robot = self.model, self.robot
+        names = (*robot.base.joints, *(j for arm in robot.arms for j in arm.joints))
+        actuators = (*robot.base.actuators, *(a for arm in robot.arms for a in arm.actuators))
+        self.robot_qpos = np.array([model.joint(ROBOT + n).qposadr[0] for n in names], dtype=int)
+        self.robot_dof = np.array([model.joint(ROBOT + n).dofadr[0] for n in names], dtype=int)
+        self._servo = np.array([model.actuator(ROBOT + n).id for n in actuators], dtype=int)
+        kp = model.actuator_gainprm[self._servo, 0]
+        self._feed = -model.actuator_biasprm[self._servo, 2] / kp
+        self._grippers = [(model.actuator(ROBOT + arm.gripper.actuator).id, arm.gripper) for arm in robot.arms]
+        self._finger_qpos = [[int(model.joint(ROBOT + j).qposadr[0]) for j in arm.gripper.joints] for arm in robot.arms]
+        self.tcp_site = model.site(ROBOT + robot.arm.tcp_site).id
+        self.base_body = model.body(f"{ROBOT}base").id
+        self.joint_count = len(names)
+        self.action_size = self.joint_count + len(self._grippers)
+        self.action_names = (*names, *(f"gripper_{i}" if i else "gripper" for i in range(len(self._grippers))))
+        home = np.concatenate([np.zeros(len(robot.base.joints)), *(np.asarray(arm.home) for arm in robot.arms)])
+        if robot.base.kind == "planar":
+            base = self.scenario.embodiment.base
+            assert base is not None
+            home[:3] = base.position[0], base.position[1], base.yaw
+        self.home = home
+        self._label_owners()
+
+    def _label_owners(self) -> None:
+        """Give every geom an owner: what a contact with it is a contact with."""
+        model = self.model
+        self.owners: list[str] = ["world", "robot", "finger_0", "finger_1", *self.items]
+        owner_of_body = np.zeros(model.nbody, dtype=int)
+        fingers = {ROBOT + f: 2 + k for k, f in enumerate(self.robot.arm.gripper.finger_bodies)}
+        for body in range(1, model.nbody):
+            name = model.body(body).name
+            if name in fingers:
+                owner_of_body[body] = fingers[name]
+            elif owner_of_body[model.body_parentid[body]] in (2, 3):  # pads below a finger belong to it
+                owner_of_body[body] = owner_of_body[model.body_parentid[body]]
+            elif name.startswith(ROBOT):
+                owner_of_body[body] = 1
+            else:
+                prefix = name.split("/", 1)[0]
+                owner_of_body[body] = self.owners.index(prefix) if prefix in self.items else 0
+        self.geom_owner = owner_of_body[model.geom_bodyid]
+
+    def _index_observation(self) -> None:
+        """Lay the observation out as one vector, so that observing is a few array copies."""
+        fields: list[tuple[str, int]] = [
+            ("joint_position", self.joint_count), ("joint_velocity", self.joint_count), ("effort", self.joint_count),
+            ("gripper", len(self._grippers)), ("tcp_pose", 7),
+        ]  # fmt: skip
+        fields += [(f"items/{name}", 7) for name in self.items]
+        fields += [(f"joints/{name}", 1) for name in self.joint_qpos]
+        self.observation_slices: dict[str, slice] = {}
+        at = 0
+        for name, size in fields:
+            self.observation_slices[name] = slice(at, at + size)
+            at += size
+        self.observation_size = at
+        self._item_bodies = np.array([index.body for index in self.items.values()], dtype=int)
+        self._joint_addresses = np.array(list(self.joint_qpos.values()), dtype=int)
+
+    # ------------------------------------------------------------------ reset
+
+    def reset(self, rng: np.random.Generator) -> None:
+        """Draw this attempt's variation from `rng`, put everything in place and let it settle; the clock then reads 0.
+
+        Raises:
+            SettleError: the scene does not come to rest, even without variation.
+        """
+        self._randomise_physics(rng)
+        offsets = self._draw_offsets(rng)
+        joints = self.home.copy()
+        noise = rng.uniform(-1, 1, len(joints)) * self.scenario.randomization.robot_joints
+        noise[: len(self.robot.base.joints)] = 0.0
+        findings: tuple[Finding, ...] = ()
+        for scale in (1.0, 0.5, 0.25, 0.0):  # variation that pushes things into each other is shrunk, never forced
+            self._place(offsets, scale, joints + noise)
+            findings = self._overlaps() or self._settle()
+            if not findings:
+                self.data.time = 0.0
+                self.data.qvel[:] = 0.0
+                mujoco.mj_forward(self.model, self.data)
+                return
+        raise SettleError(findings)
+
+    def _randomise_physics(self, rng: np.random.Generator) -> None:
+        random = self.scenario.randomization
+        model = self.model
+        model.body_mass[:] = self._nominal_mass
+        model.body_inertia[:] = self._nominal_inertia
+        model.geom_friction[:] = self._nominal_friction
+        for name in self._free:
+            index = self.items[name]
+            mass, friction = rng.uniform(*random.mass), rng.uniform(*random.friction)
+            model.body_mass[index.body] *= mass
+            model.body_inertia[index.body] *= mass
+            model.geom_friction[index.geoms, 0] *= friction
+        model.light_diffuse[:] = self._nominal_light * rng.uniform(*random.light)
+        model.cam_pos[:] = self._nominal_cam_pos
+        shift = rng.uniform(-1, 1, model.cam_pos.shape) * random.camera
+        still = model.cam_bodyid == 0
+        model.cam_pos[still] += shift[still]
+        if random.mass != (1.0, 1.0):
+            mujoco.mj_setConst(model, self.data)  # derived inertias; without it randomised worlds blow up
+        self._noise = np.random.default_rng(rng.integers(2**63)) if random.torque_noise > 0 else None
+
+    def _draw_offsets(self, rng: np.random.Generator) -> dict[str, tuple[float, float, float]]:
+        random = self.scenario.randomization
+        reach = np.array([random.position, random.position, random.yaw])
+        return {name: tuple(rng.uniform(-1, 1, 3) * reach) for name in self._free}
+
+    def _place(self, offsets: dict[str, tuple[float, float, float]], scale: float, robot_joints: np.ndarray) -> None:
+        data = self.data
+        mujoco.mj_resetData(self.model, data)
+        moved: dict[str, tf.Float] = {}
+        for item in self._parents_first():
+            T = self.compiled.nominal[item]
+            parent = self.scenario.scene.item(item).parent
+            if parent in moved:  # carried along by the parent's own variation
+                T = moved[parent] @ tf.inverse(self.compiled.nominal[parent]) @ T
+            if item in offsets:
+                x, y, yaw = (scale * v for v in offsets[item])
+                T = T.copy()
+                T[:2, 3] += x, y
+                T[:3, :3] = tf.turn_z(yaw)[:3, :3] @ T[:3, :3]
+                at = self.items[item].qpos
+                data.qpos[at : at + 3] = T[:3, 3]
+                data.qpos[at + 3 : at + 7] = tf.quaternion(T[:3, :3])
+                moved[item] = T
+        for item in self.scenario.scene.items:
+            for joint, fraction in item.joints.items():
+                data.qpos[self.joint_qpos[f"{item.id}.{joint}"]] = joint_position(self.assets[item.id], joint, fraction)
+        self.set_robot(data, robot_joints, 0.0)
+        self.command = np.concatenate([robot_joints, np.zeros(len(self._grippers))])
+        self._apply(self.command, np.zeros(self.joint_count))
+        mujoco.mj_forward(self.model, data)
+
+    def _parents_first(self) -> list[str]:
+        order: list[str] = []
+        scene = self.scenario.scene
+        for item in scene.items:
+            chain: list[str] = []
+            at: str | None = item.id
+            while at is not None and at not in order:
+                chain.append(at)
+                at = scene.item(at).parent
+            order += reversed(chain)
+        return order
+
+    def set_robot(self, data: mujoco.MjData, joints: np.ndarray, gripper: float) -> None:
+        """Write robot joints [m, rad] and gripper opening (0 open to 1 closed) into the positions of `data`."""
+        data.qpos[self.robot_qpos] = joints
+        for addresses, (_, hand) in zip(self._finger_qpos, self._grippers, strict=True):
+            opened, closed = np.asarray(hand.open_qpos), np.asarray(hand.closed_qpos)
+            data.qpos[addresses] = opened + gripper * (closed - opened)
+
+    def _overlaps(self) -> tuple[Finding, ...]:
+        contact = self.data.contact
+        owners = self.geom_owner[contact.geom]
+        bad = (contact.dist < -OVERLAP) & (owners[:, 0] != owners[:, 1])
+        findings = []
+        for k in np.flatnonzero(bad):
+            a, b = (self.owners[o] for o in owners[k])
+            depth = -float(contact.dist[k])
+            findings.append(
+                Finding(
+                    code="physics.overlap", subjects=(a, b), value=depth, limit=OVERLAP, unit="m",
+                    message=f"{a} and {b} overlap by {100 * depth:.2f} cm (at most {100 * OVERLAP:.1f} cm)",
+                )  # fmt: skip
+            )
+        return tuple(findings)
+
+    def _settle(self) -> tuple[Finding, ...]:
+        data = self.data
+        before = data.xpos[[self.items[n].body for n in self._free]].copy() if self._free else np.zeros((0, 3))
+        joints = np.array(list(self.joint_dof.values()), dtype=int)
+        for _ in range(int(SETTLE_SECONDS * 20)):
+            mujoco.mj_step(self.model, data, self.substeps)
+            speeds = self._speeds()
+            swing = np.abs(data.qvel[joints]).max(initial=0.0)
+            if speeds[:, 0].max(initial=0.0) < SETTLE_SPEED and speeds[:, 1].max(initial=0.0) < SETTLE_TURN and swing < SETTLE_TURN:
+                break
+        mujoco.mj_kinematics(self.model, data)
+        findings: list[Finding] = []
+        for k, name in enumerate(self._free):
+            shift = float(np.linalg.norm(data.xpos[self.items[name].body] - before[k]))
+            for what, value, limit, unit in (
+                ("moves", float(speeds[k, 0]), SETTLE_SPEED, "m/s"),
+                ("turns", float(speeds[k, 1]), SETTLE_TURN, "rad/s"),
+                ("shifted", shift, SETTLE_SHIFT, "m"),
+            ):
+                if value > limit:
+                    findings.append(
+                        Finding(
+                            code=f"physics.{what}", subjects=(name,), value=value, limit=limit, unit=unit,
+                            message=f"{name} {what} by {value:.3g} {unit} while settling (at most {limit:g} {unit})",
+                        )  # fmt: skip
+                    )
+        return tuple(findings)
+
+    # ------------------------------------------------------------------ step
+
+    def step(self, action: np.ndarray) -> None:
+        """Advance one control step towards `action`, shape (action_size,); see the module's first lines.
+
+        Raises:
+            WorldFault: the action is not finite or has the wrong shape, the engine warned, the state is not finite, or the
+                clock jumped.
+        """
+        target = np.asarray(action, dtype=np.float64)
+        if target.shape != (self.action_size,):
+            raise WorldFault("world.bad_action", f"action has shape {target.shape}, expected ({self.action_size},)")
+        if not np.isfinite(target).all():
+            raise WorldFault("world.bad_action", f"action is not finite: {target}")
+        data, n = self.data, self.substeps
+        start, before = self.command, data.time
+        delta = (target - start) / n
+        velocity = delta[: self.joint_count] * (n / self.control_dt)
+        for k in range(1, n + 1):
+            self._apply(start + k * delta, velocity)
+            mujoco.mj_step(self.model, data)
+        self.command = target.copy()
+        mujoco.mj_kinematics(self.model, data)  # body poses are one step old after mj_step
+        self._check(before)
+
+    def _apply(self, command: np.ndarray, velocity: np.ndarray) -> None:
+        data = self.data
+        data.ctrl[self._servo] = command[: self.joint_count] + self._feed * velocity
+        for k, (actuator, hand) in enumerate(self._grippers):
+            closing = min(max(command[self.joint_count + k], 0.0), 1.0)
+            data.ctrl[actuator] = hand.open_ctrl + closing * (hand.closed_ctrl - hand.open_ctrl)
+        if self._noise is not None:
+            scale = self.scenario.randomization.torque_noise
+            data.qfrc_applied[self.robot_dof] = scale * self._noise.standard_normal(self.joint_count) * data.qfrc_actuator[self.robot_dof]
+
+    def _check(self, before: float) -> None:
+        data = self.data
+        warnings = data.warning.number
+        if warnings.any():
+            kind = int(np.flatnonzero(warnings)[0])
+            text = mujoco.mjtWarning(kind).name.removeprefix("mjWARN_").lower()
+            raise WorldFault("world.engine_warning", f"the engine warned: {text}", value=float(warnings[kind]), limit=0.0)
+        if not (np.isfinite(data.qpos).all() and np.isfinite(data.qvel).all()):
+            raise WorldFault("world.not_finite", "the state is not finite")
+        drift = abs(data.time - before - self.control_dt)
+        if drift > 1e-9:
+            raise WorldFault("world.clock", f"the clock is off by {drift:.3g} s", value=drift, limit=1e-9)
+
+    # ------------------------------------------------------------------ state
+
+    def save(self) -> tf.Float:
+        """The state that replays: integration state, then the last action; shape (ns,)."""
+        out = np.empty(self._state_size + self.action_size)
+        mujoco.mj_getState(self.model, self.data, out[: self._state_size], _STATE)
+        out[self._state_size :] = self.command
+        return out
+
+    def restore(self, state: np.ndarray) -> None:
+        """Return to a state that `save` gave."""
+        if state.shape != (self._state_size + self.action_size,):
+            raise UsageError(f"state has shape {state.shape}, expected ({self._state_size + self.action_size},)")
+        mujoco.mj_setState(self.model, self.data, state[: self._state_size], _STATE)
+        self.command = state[self._state_size :].copy()
+        mujoco.mj_forward(self.model, self.data)
+        mujoco.mj_setState(self.model, self.data, state[: self._state_size], _STATE)  # forward overwrites the warm start
+
+    @property
+    def time(self) -> float:
+        """Seconds since reset."""
+        return float(self.data.time)
+
+    # ------------------------------------------------------------------ look
+
+    def observe(self) -> tf.Float:
+        """Low-dimensional observation, shape (observation_size,); `observation_slices` names its parts.
+
+        joint_position, joint_velocity, effort: base and arm joints [m, rad], [m/s, rad/s], actuator forces [N, N m]; gripper: measured
+        closing 0 to 1; tcp_pose, items/<id>: world position [m] and quaternion wxyz; joints/<item.joint>: position [m, rad].
+        """
+        data, n = self.data, self.joint_count
+        out = np.empty(self.observation_size)
+        out[:n] = data.qpos[self.robot_qpos]
+        out[n : 2 * n] = data.qvel[self.robot_dof]
+        out[2 * n : 3 * n] = data.qfrc_actuator[self.robot_dof]
+        at = 3 * n
+        for k in range(len(self._grippers)):
+            out[at] = self.gripper(k)
+            at += 1
+        out[at : at + 3] = data.site_xpos[self.tcp_site]
+        out[at + 3 : at + 7] = tf.quaternion(data.site_xmat[self.tcp_site].reshape(3, 3))
+        at += 7
+        poses = out[at : at + 7 * len(self._item_bodies)].reshape(-1, 7)
+        poses[:, :3] = data.xpos[self._item_bodies]
+        poses[:, 3:] = data.xquat[self._item_bodies]
+        at += poses.size
+        out[at:] = data.qpos[self._joint_addresses]
+        return out
+
+    def gripper(self, arm: int = 0) -> float:
+        """Measured closing of the gripper, 0 open to 1 closed."""
+        hand = self._grippers[arm][1]
+        position = self.data.qpos[self._finger_qpos[arm][0]]
+        return float((position - hand.open_qpos[0]) / (hand.closed_qpos[0] - hand.open_qpos[0]))
+
+    def tcp(self) -> tf.Float:
+        """World pose (4, 4) of the tool centre point."""
+        T = np.eye(4)
+        T[:3, :3] = self.data.site_xmat[self.tcp_site].reshape(3, 3)
+        T[:3, 3] = self.data.site_xpos[self.tcp_site]
+        return T
+
+    def item_pose(self, item: str, body: str = "root") -> tf.Float:
+        """World pose (4, 4) of an item's body."""
+        index = self.items[item].body if body == "root" else self.model.body(f"{item}/{body}").id
+        T = np.eye(4)
+        T[:3, :3] = self.data.xmat[index].reshape(3, 3)
+        T[:3, 3] = self.data.xpos[index]
+        return T
+
+    def support(self, reference: str) -> tuple[Support, tf.Float]:
+        """The support named by `item` or `item.part`, and its world frame (4, 4)."""
+        item, part = split_reference(reference)
+        place = self.assets[item].affordances.support(part)
+        return place, self.item_pose(item, place.body) @ tf.matrix(place.pose)
+
+    def cavity(self, reference: str) -> tuple[Cavity, tf.Float]:
+        """The cavity named by `item` or `item.part`, and its world frame (4, 4)."""
+        item, part = split_reference(reference)
+        place = self.assets[item].affordances.cavity(part)
+        return place, self.item_pose(item, place.body) @ tf.matrix(place.pose)
+
+    def handle(self, reference: str) -> tuple[Handle, tf.Float]:
+        """The handle named by `item` or `item.part`, and the world pose (4, 4) of the body it is on."""
+        item, part = split_reference(reference)
+        place = self.assets[item].affordances.handle(part)
+        return place, self.item_pose(item, place.body)
+
+    def joint(self, reference: str) -> tuple[float, float]:
+        """Position [m or rad] and opening fraction of the joint named `item.joint`."""
+        item, name = split_reference(reference)
+        info = self.assets[item].joints[name or next(iter(self.assets[item].joints))]
+        position = float(self.data.qpos[self.joint_qpos[f"{item}.{info.name}"]])
+        return position, (position - info.closed) / (info.open - info.closed)
+
+    def corners(self, item: str) -> tf.Float:
+        """World corners of the item's bounding box (its own axes, joints closed), shape (8, 3)."""
+        low, high = self.assets[item].extents
+        box = np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
+        T = self.item_pose(item)
+        return box @ T[:3, :3].T + T[:3, 3]
+
+    def contacts(self) -> set[Contact]:
+        """Every pair of different owners now in contact, each pair in the order of `owners`."""
+        contact = self.data.contact
+        pairs = np.sort(self.geom_owner[contact.geom[contact.dist < 0]], axis=1)
+        return {Contact(self.owners[a], self.owners[b]) for a, b in pairs if a != b}
+
+    def touching(self, first: str, second: str) -> bool:
+        """Whether two owners (item ids, `finger_0`, `finger_1`, `robot`, `world`) are in contact."""
+        a, b = self.owners.index(first), self.owners.index(second)
+        contact = self.data.contact
+        owners = self.geom_owner[contact.geom]
+        hit = ((owners == (a, b)).all(axis=1) | (owners == (b, a)).all(axis=1)) & (contact.dist < 0)
+        return bool(hit.any())
+
+    def grasped(self) -> tuple[str, ...]:
+        """Ids of items touched by both fingers."""
+        return tuple(i for i in self.items if self.touching("finger_0", i) and self.touching("finger_1", i))
+
+    def _speeds(self) -> tf.Float:
+        velocity = self.data.qvel[self._free_dofs]  # (n, 6): linear world, angular local
+        return np.stack([np.linalg.norm(velocity[:, :3], axis=1), np.linalg.norm(velocity[:, 3:], axis=1)], axis=1)
+
+    def speed(self) -> float:
+        """Speed [m/s] of the fastest free item or articulated joint (a hinge counts its rad/s at 0.3 m)."""
+        joints = np.abs(self.data.qvel[list(self.joint_dof.values())]).max(initial=0.0) if self.joint_dof else 0.0
+        return float(max(self._speeds()[:, 0].max(initial=0.0), 0.3 * joints))
