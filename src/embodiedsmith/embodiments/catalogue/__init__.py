@@ -1,0 +1,1 @@
+"""One file a robot: each defines `ROBOT`."""
