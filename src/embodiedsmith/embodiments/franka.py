@@ -83,8 +83,8 @@ FORCE = 20.0
 3.7 N a pad at friction 1, so this holds with a margin of five, and does not crush or expel things at a 1/240 s step."""
 
 _SPEED = 0.05
-"""Speed of each finger [m/s] (Franka Hand data sheet). It comes from the drive's damping: force over speed, which is also what makes
-a finger meet an object gently and not give way when the object is shaken."""
+"""Speed of each finger [m/s] (Franka Hand data sheet). It comes from the drive's damping: force over speed, which is also
+what makes a finger meet an object gently and not give way when the object is shaken."""
 
 _EXCLUDED = (
     *((a, b) for i, a in enumerate(_LINKS) for b in _LINKS[i + 1 : i + 3]),
@@ -124,6 +124,7 @@ def arm_on_base() -> mujoco.MjSpec:
     """A fresh model of a bare body `base` that carries the arm (`link0` to `hand`) with TCP site and wrist camera."""
     directory = models.folder(MODEL)
     spec = models.on_base(directory / "panda.xml")
+    contact.OPTIONS.apply(spec)
     _replace_collisions(spec)
     simplify_visuals(spec, directory / spec.meshdir)
     for exclude in list(spec.excludes):

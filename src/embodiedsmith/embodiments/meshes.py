@@ -23,7 +23,9 @@ from numpy.typing import NDArray
 log = logging.getLogger(__name__)
 
 MAX_FACES = 800
-_FORMAT = b"1"
+_ROUNDS = 30
+"""Most rounds of simplification: cells have then grown to twice the size of the mesh, which leaves nothing."""
+_FORMAT = b"2"
 """Part of every cache key: raise it when the simplification changes."""
 
 _memory: dict[str, _Surface] = {}
@@ -128,9 +130,29 @@ def _simplify(sources: list[_Source], max_faces: int) -> _Surface:
         parts.append(part)
     whole = trimesh.util.concatenate(parts)
     vertices, faces = np.asarray(whole.vertices, dtype=np.float32), np.asarray(whole.faces, dtype=np.int32)
-    if len(faces) > max_faces:
-        vertices, faces = fast_simplification.simplify(vertices, faces, target_count=max_faces)
+    cell = float(np.linalg.norm(np.ptp(vertices, axis=0))) / 400.0
+    for _ in range(_ROUNDS):
+        if len(faces) <= max_faces:
+            break
+        light_vertices, light_faces = fast_simplification.simplify(vertices, faces, target_count=max_faces)
+        if len(light_faces) <= max_faces:
+            vertices, faces = light_vertices, light_faces
+            break
+        # Edge collapse gets stuck on flat plates full of holes; welding what lies within a cell frees it.
+        vertices, faces = _weld(vertices, faces, cell)
+        cell *= 1.25
     return _Surface(np.ascontiguousarray(vertices, dtype=np.float32), np.ascontiguousarray(faces, dtype=np.int32))
+
+
+def _weld(vertices: NDArray[np.float32], faces: NDArray[np.int32], cell: float) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
+    """Merge the vertices that share a cubic cell of side `cell` [m] into their mean; faces that collapse go."""
+    cells = np.floor(vertices / cell).astype(np.int64)
+    _, owner, count = np.unique(cells, axis=0, return_inverse=True, return_counts=True)
+    owner = owner.ravel()
+    means = np.stack([np.bincount(owner, weights=vertices[:, axis]) for axis in range(3)], axis=1) / count[:, None]
+    welded = owner[faces]
+    whole = (welded[:, 0] != welded[:, 1]) & (welded[:, 1] != welded[:, 2]) & (welded[:, 2] != welded[:, 0])
+    return means.astype(np.float32), welded[whole].astype(np.int32)
 
 
 def _read(path: Path) -> _Surface | None:

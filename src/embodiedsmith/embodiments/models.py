@@ -53,12 +53,16 @@ def folder(name: str) -> Path:
 def on_base(file: Path) -> mujoco.MjSpec:
     """The model in `file` with its bodies moved into one new top-level body `base` at the origin; keyframes and lights left out.
 
+    A body of the file that is itself called `base` becomes `mount`.
     Mesh files keep their paths as written: simplify or delete them before compiling, or give them to the compiler.
     """
     tree = ElementTree.parse(file)
     world = tree.find("worldbody")
     if world is None:
         raise ModelNotFound(file.parent.name, [f"{file} (has no <worldbody>)"], "reinstall the package that holds it")
+    for body in world.iter("body"):
+        if body.get("name") == "base":
+            body.set("name", "mount")
     base = ElementTree.Element("body", name="base")
     for element in list(world):
         world.remove(element)

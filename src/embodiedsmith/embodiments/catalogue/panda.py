@@ -5,7 +5,6 @@ from __future__ import annotations
 from embodiedsmith.embodiments import franka
 from embodiedsmith.embodiments.description import Base, Robot, RobotCamera
 
-
 ROBOT = Robot(
     name="panda",
     title="Franka Emika Panda on a fixed mount",

@@ -1,0 +1,157 @@
+"""Universal Robots UR5e with a Robotiq 2F-85 gripper on a fixed mount."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import mujoco
+
+from embodiedsmith.embodiments import contact, models
+from embodiedsmith.embodiments.description import Arm, Base, Gripper, Robot, RobotCamera
+from embodiedsmith.embodiments.meshes import simplify_visuals
+
+_FORCE = 20.0
+"""Force of each pad [N]; the 2F-85 gives 20 to 235 N (Robotiq 2F-85 data sheet)."""
+_LEVER = 0.053
+"""Pad travel per turn of the driver [m/rad]: half of the 85 mm stroke over 0.8 rad."""
+_SPEED = 0.1
+"""Closing speed of the gap [m/s]; the data sheet gives 0.02 to 0.15."""
+_STROKE = 0.8
+"""Driver angle from open to closed [rad]."""
+
+_JOINTS = ("shoulder_pan", "shoulder_lift", "elbow", "wrist_1", "wrist_2", "wrist_3")
+_STIFFNESS = (8000.0, 8000.0, 4000.0, 1000.0, 1000.0, 1000.0)
+"""Servo stiffness [N m/rad]. Menagerie's 2000 and 500 with their damping lag behind by 0.2 s."""
+_SETTLING = 0.03
+"""Servo damping over stiffness [s]: about critical damping of the arm stretched half out."""
+_HOME = (-0.3247, -1.7755, 1.5786, -1.3739, -1.5708, -0.3247)
+
+_EXCLUDED = (
+    ("mount", "shoulder_link"), ("mount", "upper_arm_link"), ("shoulder_link", "upper_arm_link"),
+    ("upper_arm_link", "forearm_link"), ("forearm_link", "wrist_1_link"), ("forearm_link", "wrist_2_link"),
+    ("wrist_1_link", "wrist_2_link"), ("wrist_1_link", "wrist_3_link"), ("wrist_2_link", "wrist_3_link"),
+    ("wrist_1_link", "gripper/base"), ("wrist_2_link", "gripper/base"), ("wrist_3_link", "gripper/base"),
+)  # fmt: skip
+"""Neighbours, whose shapes overlap at their joint by construction."""
+
+_MOVING = tuple(f"gripper/{side}_{link}" for side in ("left", "right") for link in ("coupler", "follower", "pad"))
+_EXCLUDED_IN_GRIPPER = tuple(
+    (a, b) for i, a in enumerate(("gripper/base", *_MOVING)) for b in _MOVING[i:] if a.split("_")[0] == b.split("_")[0] or i == 0
+)
+"""Links of one finger, and each finger with the palm: the linkage itself keeps them apart."""
+
+
+def build() -> mujoco.MjSpec:
+    """A fresh fragment: the arm on a bare base body, the gripper with its linkage at its flange."""
+    folder = models.folder("universal_robots_ur5e")
+    spec = models.on_base(folder / "ur5e.xml")
+    simplify_visuals(spec, folder / spec.meshdir)
+    contact.OPTIONS.apply(spec)
+    spec.body("mount").quat = (1.0, 0.0, 0.0, 0.0)  # the model stands turned round: with the shoulder at zero the arm faces +x
+    for joint, stiffness in zip(_JOINTS, _STIFFNESS, strict=True):
+        actuator = spec.actuator(joint)
+        actuator.gainprm = [stiffness] + [0.0] * 9
+        actuator.biasprm = [0.0, -stiffness, -_SETTLING * stiffness] + [0.0] * 7
+        # Half a turn either way reaches everything; the whole turns that the robot allows only make detours.
+        spec.joint(f"{joint}_joint").range = (-math.pi, math.pi)
+        actuator.ctrlrange = (-math.pi, math.pi)
+    spec.attach(_gripper(), prefix="gripper/", site=spec.site("attachment_site"))
+    palm = spec.body("gripper/base")
+    palm.add_site(name="tcp", pos=(0, 0, _TCP_IN_BASE), size=(0.005, 0.005, 0.005), group=4)
+    tilt = math.radians(15.0)  # towards the fingertips
+    palm.add_camera(name="wrist", pos=(0.075, 0.0, 0.02), xyaxes=(0, 1, 0, math.cos(tilt), 0, math.sin(tilt)), fovy=75.0)
+    for a, b in (*_EXCLUDED, *_EXCLUDED_IN_GRIPPER):
+        spec.add_exclude(bodyname1=a, bodyname2=b)
+    for body in spec.bodies:
+        body.gravcomp = 1.0  # the real controller compensates the arm's and tool's weight
+    return spec
+
+
+def _gripper() -> mujoco.MjSpec:
+    folder = models.folder("robotiq_2f85")
+    spec = mujoco.MjSpec.from_file(str(folder / "2f85.xml"))
+    contact.OPTIONS.apply(spec)
+    for geom in list(spec.geoms):
+        if geom.contype or geom.conaffinity:
+            spec.delete(geom)
+    simplify_visuals(spec, folder / spec.meshdir)
+    for exclude in list(spec.excludes):
+        spec.delete(exclude)
+    _collisions(spec)
+    _drive(spec)
+    return spec
+
+
+_TCP_IN_BASE = 0.145
+"""Menagerie's `pinch` site [m], at the middle of the pads."""
+
+
+def _collisions(spec: mujoco.MjSpec) -> None:
+    """Boxes round the links that can touch something, from the bounds of the menagerie meshes; one flat box a pad."""
+    box = mujoco.mjtGeom.mjGEOM_BOX
+    _collision(spec.body("base"), type=box, pos=(0, 0, 0.041), size=(0.0375, 0.0424, 0.049))
+    for side in ("left", "right"):
+        _collision(spec.body(f"{side}_coupler"), type=box, pos=(0, 0.003, 0.0235), size=(0.0135, 0.009, 0.0295))
+        _collision(spec.body(f"{side}_follower"), type=box, pos=(0, -0.009, 0.019), size=(0.0075, 0.0145, 0.025))
+        pad = _collision(
+            spec.body(f"{side}_pad"), name=f"{side}_pad", type=box, pos=(0, -0.0026, 0.01875), size=(0.011, 0.004, 0.01875)
+        )
+        contact.make_pad(pad)
+
+
+def _collision(body: Any, **properties: Any) -> Any:
+    return body.add_geom(group=3, mass=0.0, density=0.0, **properties)
+
+
+def _drive(spec: mujoco.MjSpec) -> None:
+    """A force-limited servo on the mean driver angle [rad]."""
+    actuator = spec.actuator("fingers_actuator")
+    torque = _FORCE * _LEVER  # of each driver [N m]; the tendon halves what the actuator gives
+    stiffness = 100.0
+    actuator.gainprm = [stiffness] + [0.0] * 9
+    actuator.biasprm = [0.0, -stiffness] + [0.0] * 8
+    actuator.forcerange = (-2 * torque, 2 * torque)
+    actuator.ctrlrange = (0.0, 1.1 * _STROKE)
+    for side in ("left", "right"):
+        # The geared drive limits the speed, and a held object cannot push the fingers apart quickly.
+        spec.joint(f"{side}_driver_joint").damping = [torque * 2 * _LEVER / _SPEED, 0.0, 0.0]
+
+
+_FINGER_JOINTS = tuple(
+    f"gripper/{side}_{link}_joint" for link in ("driver", "spring_link", "follower") for side in ("left", "right")
+)
+
+ROBOT = Robot(
+    name="ur5e",
+    title="Universal Robots UR5e with a Robotiq 2F-85 gripper on a fixed mount",
+    licence="BSD-3-Clause (UR5e), BSD-2-Clause (2F-85)",
+    source="MuJoCo Menagerie, universal_robots_ur5e and robotiq_2f85",
+    build=build,
+    base=Base(kind="fixed", radius=0.2, footprint=(0.25, 0.25)),
+    arms=(
+        Arm(
+            joints=tuple(f"{joint}_joint" for joint in _JOINTS),
+            actuators=_JOINTS,
+            home=_HOME,
+            velocity_limits=(math.pi,) * 6,  # UR5e technical details: 180 degrees/s each
+            acceleration_limits=(8.0,) * 6,  # not published; within the 150 and 28 N m of the joints with 5 kg
+            tcp_site="tcp",
+            gripper=Gripper(
+                actuator="gripper/fingers_actuator",
+                open_ctrl=0.0,
+                closed_ctrl=1.1 * _STROKE,
+                joints=_FINGER_JOINTS,
+                open_qpos=(0.0,) * 6,
+                closed_qpos=(_STROKE,) * 4 + (-_STROKE,) * 2,
+                finger_bodies=("gripper/left_pad", "gripper/right_pad"),
+                max_width=0.085,
+                force=_FORCE,
+                speed=_SPEED,
+            ),
+            reach=0.98,
+        ),
+    ),
+    cameras=(RobotCamera(name="wrist", body="gripper/base"),),
+    excluded_collisions=(*_EXCLUDED, *_EXCLUDED_IN_GRIPPER),
+)
