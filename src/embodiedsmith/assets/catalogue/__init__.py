@@ -1,0 +1,1 @@
+"""One file per category of things; each holds a module-level `CATEGORY`."""

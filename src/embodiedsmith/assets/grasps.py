@@ -1,0 +1,226 @@
+"""Families of grasps for two parallel fingers.
+
+A grasp frame is the tool centre point: z the approach, y the closing direction, origin between the fingertips' pads.
+The limits below are those of common hands (Franka Hand: 80 mm of opening, fingertips 9 mm beyond the tool centre point, palm
+37 mm behind it; Robotiq 2F-85 is roomier).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import cos, pi, sin, sqrt
+
+import mujoco
+import numpy as np
+from numpy.typing import ArrayLike
+
+from embodiedsmith.assets.asset import Grasp
+from embodiedsmith.spec import Pose
+
+MAX_WIDTH = 0.07
+"""Widest object an 80 mm opening takes with 5 mm of room on each side [m]."""
+PALM = 0.034
+"""Farthest the held part may reach from the tool centre point towards the palm [m], with 3 mm of room."""
+TIP = 0.010
+"""How far fingertips reach beyond the tool centre point [m]."""
+PAD_HALF_WIDTH = 0.010
+"""Half the width of a fingertip across closing and approach [m]."""
+FLOOR_ROOM = 0.002
+"""Room kept between fingertips and what the object stands on [m]."""
+PITCHES = (90.0, 60.0, 45.0, 30.0, 0.0)
+"""Slopes of the approach below the horizontal [degrees], from straight down to level."""
+
+
+def grasp_pose(origin: ArrayLike, approach: ArrayLike, closing: ArrayLike) -> Pose:
+    """The pose of a tool centre point from its origin [m] and two directions of any length, made orthogonal to the approach."""
+    z = np.asarray(approach, dtype=np.float64)
+    z = z / np.linalg.norm(z)
+    y = np.asarray(closing, dtype=np.float64)
+    y = y - z * (y @ z)
+    y = y / np.linalg.norm(y)
+    matrix = np.column_stack([np.cross(y, z), y, z])
+    quat = np.zeros(4)
+    mujoco.mju_mat2Quat(quat, matrix.ravel())
+    quat /= np.linalg.norm(quat)
+    x0, y0, z0 = (float(value) for value in np.asarray(origin, dtype=np.float64))
+    w, i, j, k = (float(value) for value in quat)
+    return Pose(position=(x0, y0, z0), rotation=(w, i, j, k))
+
+
+def azimuths(count: int, *, start: float = 0.0) -> tuple[float, ...]:
+    """`count` directions round the vertical [rad], evenly spread from `start`."""
+    return tuple(start + 2 * pi * index / count for index in range(count))
+
+
+def _everywhere(_: float) -> bool:
+    return True
+
+
+def round_grasps(
+    body: str,
+    *,
+    radius: float,
+    top: float,
+    center: float | None = None,
+    directions: Iterable[float] = azimuths(12),
+    pitches: Sequence[float] = PITCHES,
+    heights: Sequence[float] = (),
+    free: Callable[[float], bool] = _everywhere,
+) -> Iterator[Grasp]:
+    """Grasps across an upright round thing standing at z = 0, both fingers on its side.
+
+    Args:
+        body: body it belongs to.
+        radius: of the body where it is held [m].
+        top: height of what is under the palm [m].
+        center: height at which to hold it [m]; None: as deep as a hand reaches from above, at most 20 mm.
+        directions: azimuths the hand comes from when its approach is tilted or level, and of one finger when it comes from
+            straight above [rad].
+        pitches: slopes of the approach [degrees].
+        heights: heights for level approaches [m]; empty: `center`.
+        free: whether a finger may touch at that azimuth.
+    """
+    if 2 * radius > MAX_WIDTH + 1e-9:
+        return
+    rounds = tuple(directions)
+    depth = max(top - 0.020, TIP + FLOOR_ROOM)
+    for pitch in pitches:
+        slope = np.radians(pitch)
+        levels = heights if pitch == 0 and heights else (depth if center is None else center,)
+        for height in levels:
+            for azimuth in rounds:
+                finger = azimuth if pitch == 90 else azimuth + pi / 2
+                hand_free = pitch == 90 or free(azimuth)
+                if not (free(finger) and free(finger + pi) and hand_free):
+                    continue
+                closing = (cos(finger), sin(finger), 0.0)
+                approach = np.array([-cos(azimuth) * cos(slope), -sin(azimuth) * cos(slope), -sin(slope)])
+                reach = radius * cos(slope) + max(0.0, top - height) * sin(slope)
+                back = max(0.0, reach - PALM)
+                origin = np.array([0.0, 0.0, height]) - approach * back
+                if back * cos(slope) > 0.45 * radius or _lowest(origin, slope) < FLOOR_ROOM:
+                    continue
+                width = 2 * sqrt(radius**2 - (back * cos(slope)) ** 2)
+                kind = "top" if pitch == 90 else "side"
+                yield Grasp(body=body, pose=grasp_pose(origin, approach, closing), width=width, kind=kind)
+
+
+def rim_grasps(
+    body: str,
+    *,
+    radius: float,
+    wall: float,
+    rim: float,
+    depth: float = 0.012,
+    directions: Iterable[float] = azimuths(12),
+    pitches: Sequence[float] = (90.0, 60.0, 45.0, 30.0),
+    free: Callable[[float], bool] = _everywhere,
+) -> Iterator[Grasp]:
+    """Pinches of the wall of an open round vessel: one finger inside, one outside, closing radially.
+
+    Straight down first, in both turns of the hand; then with the approach tilted along the wall, from both sides, so that
+    the hand stays low. `radius` is that of the middle of the wall at `depth` below the rim, `wall` its thickness there [m].
+    """
+    rounds = tuple(azimuth for azimuth in directions if free(azimuth))
+    for pitch in pitches:
+        slope = np.radians(pitch)
+        for azimuth in rounds:
+            outward = np.array([cos(azimuth), sin(azimuth), 0.0])
+            along = np.array([-sin(azimuth), cos(azimuth), 0.0])
+            origin = radius * outward + np.array([0.0, 0.0, rim - depth])
+            if _lowest(origin, slope) < FLOOR_ROOM:
+                continue
+            for side in (1.0, -1.0):
+                approach = side * along * cos(slope) - np.array([0.0, 0.0, sin(slope)])
+                closing = outward * (side if pitch == 90 else 1.0)
+                yield Grasp(body=body, pose=grasp_pose(origin, approach, closing), width=wall, kind="rim")
+
+
+def wall_grasps(
+    body: str,
+    *,
+    radius: float,
+    height: float,
+    wall: float,
+    lean: float,
+    depth: float = 0.012,
+    directions: Iterable[float] = azimuths(12),
+) -> Iterator[Grasp]:
+    """Pinches of a leaning wall, the hand in the wall's own plane, leaning outwards as the wall does.
+
+    `radius` and `height` locate the middle of the wall at its upper edge; `lean` is the wall's slope from the horizontal
+    [rad]; `wall` its true thickness; `depth` is measured along it [m].
+    """
+    for azimuth in directions:
+        outward = np.array([cos(azimuth), sin(azimuth), 0.0])
+        approach = -outward * cos(lean) - np.array([0.0, 0.0, sin(lean)])
+        normal = outward * sin(lean) - np.array([0.0, 0.0, cos(lean)])
+        origin = radius * outward + np.array([0.0, 0.0, height]) + depth * approach
+        if _lowest(origin, lean) < FLOOR_ROOM:
+            continue
+        for side in (1.0, -1.0):
+            yield Grasp(body=body, pose=grasp_pose(origin, approach, side * normal), width=wall, kind="rim")
+
+
+def box_grasps(
+    body: str,
+    *,
+    size: Sequence[float],
+    center: Sequence[float] = (0.0, 0.0),
+    pitches: Sequence[float] = PITCHES,
+    depth: float = 0.020,
+) -> Iterator[Grasp]:
+    """Grasps across a box standing at z = 0: from above, tilted about the closing direction, and level, for each side that
+    fits the hand, in both turns. `size` full extents, `center` its x and y, `depth` of the tool centre point below the top [m].
+    """
+    axes = sorted((axis for axis in (0, 1) if size[axis] <= MAX_WIDTH + 1e-9), key=lambda axis: size[axis])
+    for pitch in pitches:
+        slope = np.radians(pitch)
+        for closing_axis in axes:
+            closing = np.eye(3)[closing_axis]
+            along = np.eye(3)[1 - closing_axis]
+            reach = size[1 - closing_axis] / 2
+            for side in (1.0, -1.0):
+                approach = side * along * cos(slope) - np.array([0.0, 0.0, sin(slope)])
+                # Tilted, the hand comes over the near edge: hold as far in as its palm allows, at most in the middle.
+                height = max(size[2] - depth, TIP + FLOOR_ROOM) if pitch > 0 else max(size[2] / 2, size[2] - 0.06)
+                back = max(0.0, reach * cos(slope) + (size[2] - height) * sin(slope) - PALM)
+                if pitch == 90:
+                    origin = np.array([*center, height])
+                else:
+                    inward = min(back / cos(slope), reach - PAD_HALF_WIDTH)
+                    if back / cos(slope) > inward + 1e-9:
+                        continue
+                    origin = np.array([*center, height]) - side * along * inward
+                if _lowest(origin, slope) < FLOOR_ROOM:
+                    continue
+                kind = "top" if pitch == 90 else "side"
+                turned = closing * side
+                yield Grasp(body=body, pose=grasp_pose(origin, approach, turned), width=size[closing_axis], kind=kind)
+
+
+def bar_grasps(
+    body: str, *, points: Iterable[ArrayLike], along: ArrayLike, width: float, pitches: Sequence[float] = (90.0, 60.0, 45.0)
+) -> Iterator[Grasp]:
+    """Grasps across a lying bar at `points` [m]: closing level and across it, straight down or tilted along the bar.
+
+    `along` is the bar's level direction, `width` its extent across.
+    """
+    direction = np.asarray(along, dtype=np.float64)
+    direction = direction / np.linalg.norm(direction)
+    closing = np.cross([0.0, 0.0, 1.0], direction)
+    for pitch in pitches:
+        slope = np.radians(pitch)
+        for point in points:
+            for side in (1.0, -1.0):
+                approach = side * direction * cos(slope) - np.array([0.0, 0.0, sin(slope)])
+                origin = np.asarray(point, dtype=np.float64)
+                if _lowest(origin, slope) < FLOOR_ROOM:
+                    continue
+                kind = "top" if pitch == 90 else "bar"
+                yield Grasp(body=body, pose=grasp_pose(origin, approach, closing * side), width=width, kind=kind)
+
+
+def _lowest(origin: ArrayLike, slope: float) -> float:
+    """Height of the lowest point of the fingertips [m] for an approach sloping down by `slope` [rad]."""
+    return float(np.asarray(origin, dtype=np.float64)[2] - TIP * sin(slope) - PAD_HALF_WIDTH * cos(slope))

@@ -1,0 +1,101 @@
+"""Things turned on a lathe: smooth to look at, convex wedges to touch, exact in mass."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import trimesh
+from numpy.typing import NDArray
+
+from embodiedsmith.assets import solids
+from embodiedsmith.assets.fragment import Finish, Fragment
+
+WEDGES = 16
+"""Convex pieces in a ring: the polygon is within 1 % of the radius of the circle."""
+VISUAL_SECTIONS = 40
+MASS_SECTIONS = 160
+"""Sections of the mesh whose volume gives the mass: within 0.03 % of the true body of revolution."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Station:
+    """Outer and inner radius of a wall at a height [m]."""
+
+    z: float
+    outer: float
+    inner: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Vessel:
+    """A round vessel: a wall through its stations, from bottom to top, and a floor up to `floor`.
+
+    The first station lies at the height of the outer bottom; the inner surface starts at `floor` [m].
+    """
+
+    stations: tuple[Station, ...]
+    floor: float
+
+    def at(self, z: float) -> Station:
+        """The wall at a height, between its stations."""
+        heights = [station.z for station in self.stations]
+        outer = np.interp(z, heights, [station.outer for station in self.stations])
+        inner = np.interp(z, heights, [station.inner for station in self.stations])
+        return Station(z=z, outer=float(outer), inner=float(inner))
+
+    @property
+    def rim(self) -> Station:
+        """The top of the wall."""
+        return self.stations[-1]
+
+    def outline(self) -> NDArray[np.float64]:
+        """The half section as a closed line of (radius, z) [m], shape (n, 2), from the axis outside up and inside down."""
+        bottom = self.stations[0].z
+        outside = [(0.0, bottom)] + [(station.outer, station.z) for station in self.stations]
+        above = [(station.inner, station.z) for station in reversed(self.stations) if station.z > self.floor + 1e-6]
+        inside = [*above, (self.at(self.floor).inner, self.floor), (0.0, self.floor)]
+        return np.asarray(outside + inside, dtype=np.float64)
+
+
+def add_vessel(fragment: Fragment, body: str, vessel: Vessel, finish: Finish) -> None:
+    """Add a vessel to a body: its looks, its mass and its collision shapes."""
+    add_turned(fragment, body, vessel.outline(), finish)
+    foot = vessel.stations[0]
+    fragment.cylinder(body, (0, 0, foot.z), (0, 0, vessel.floor), 0.99 * foot.outer, finish, visible=False, density=0.0)
+    for below, above in pairwise(vessel.stations):
+        _ring(fragment, body, below, above, finish)
+
+
+def add_turned(fragment: Fragment, body: str, outline: Sequence[Sequence[float]] | NDArray[np.float64], finish: Finish) -> None:
+    """Add the looks and the mass of the solid that a half section (radius, z) [m] sweeps about z; nothing to touch."""
+    line = np.asarray(outline, dtype=np.float64)
+    fine = trimesh.creation.revolve(line, sections=MASS_SECTIONS)
+    shown = trimesh.creation.revolve(line, sections=VISUAL_SECTIONS)
+    fragment.mesh(body, shown, finish, inertial=solids.mesh_inertial(fine, finish.material.density))
+
+
+def _ring(fragment: Fragment, body: str, below: Station, above: Station, finish: Finish) -> None:
+    """Convex pieces of a wall between two stations: boxes where it is upright, for their better contacts, else wedges."""
+    half = np.pi / WEDGES
+    upright = abs(below.outer - above.outer) < 1e-6 and abs(below.inner - above.inner) < 1e-6
+    # Halfway between the inscribed and the circumscribed polygon: the faces are as far inside as the corners outside.
+    grow = 2 / (1 + np.cos(half))
+    for index in range(WEDGES):
+        angle = 2 * half * index
+        if upright:
+            radius = (below.outer + below.inner) / 2 * grow * np.cos(half)
+            size = (below.outer - below.inner, 2 * below.outer * grow * np.sin(half), above.z - below.z)
+            center = (radius * np.cos(angle), radius * np.sin(angle), (below.z + above.z) / 2)
+            quat = (np.cos(angle / 2), 0.0, 0.0, np.sin(angle / 2))
+            fragment.box(body, size, center, finish, quat=quat, visible=False, density=0.0)
+        else:
+            points = [
+                (radius * grow * np.cos(angle + side * half), radius * grow * np.sin(angle + side * half), station.z)
+                for station in (below, above)
+                for radius in (station.outer, station.inner)
+                for side in (-1, 1)
+            ]
+            fragment.hull(body, np.asarray(points, dtype=np.float64), finish)
