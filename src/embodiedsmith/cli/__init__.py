@@ -1,0 +1,69 @@
+"""The `smith` command: thin, no logic. Results go to standard output, progress and errors to standard error."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import tyro
+
+from embodiedsmith.cli.catalogue import Assets, Robots
+from embodiedsmith.cli.common import Command
+from embodiedsmith.cli.doctor import Doctor
+from embodiedsmith.runtime.errors import SmithError
+
+DESCRIPTION = "From a sentence to verified simulated robot data. `smith COMMAND --help` says more."
+
+Chosen = (
+    Annotated[Doctor, tyro.conf.subcommand("doctor")]
+    | Annotated[Assets, tyro.conf.subcommand("assets")]
+    | Annotated[Robots, tyro.conf.subcommand("robots")]
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit status: 0 done, 1 an explained failure, 2 a usage error."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show Chinese must not end a run
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        command = parse(given)
+    except SystemExit as stop:
+        if stop.code and "--json" in given:
+            print(json.dumps({"error": "UsageError", "what": "the command line was not understood", "exit_code": 2}))
+        return 2 if stop.code else 0
+    return execute(command)
+
+
+def parse(arguments: Sequence[str]) -> Command:
+    """The command that `arguments` ask for; raises SystemExit(2) after saying on standard error what is wrong."""
+    chosen: Command = tyro.cli(
+        Chosen,  # type: ignore[arg-type]
+        prog="smith",
+        description=DESCRIPTION,
+        args=list(arguments) or ["--help"],
+        config=(tyro.conf.OmitArgPrefixes, tyro.conf.OmitSubcommandPrefixes, tyro.conf.DisallowNone),
+    )
+    return chosen
+
+
+def execute(command: Command) -> int:
+    """Run a command and print what came of it."""
+    try:
+        with contextlib.redirect_stdout(sys.stderr):  # engines print; standard output is for results
+            outcome = command.run()
+    except SmithError as error:
+        print(f"smith: {error}", file=sys.stderr)
+        if command.json:
+            print(json.dumps({**error.to_json(), "exit_code": error.exit_code}, ensure_ascii=False), flush=True)
+        return error.exit_code
+    if outcome.text and not command.quiet:
+        print(outcome.text, file=sys.stderr if command.json else sys.stdout, flush=True)
+    if command.json:
+        print(json.dumps({**outcome.data, "exit_code": outcome.exit_code}, ensure_ascii=False, allow_nan=False), flush=True)
+    return outcome.exit_code
