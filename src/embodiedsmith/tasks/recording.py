@@ -19,7 +19,8 @@ class Event:
 
     step: int
     kind: str
-    """`skill_started`, `skill_done`, `skill_failed`, `replanned`, `recovery`, `goal_reached`, `grasped`, `released`, `collision` ..."""
+    """`skill_started`, `skill_done`, `skill_failed`, `replanned`, `recovery`, `goal_reached`, `grasped`,
+    `released`, `dropped`, `collision`, `world_fault` ..."""
     subjects: tuple[str, ...] = ()
     text: str = ""
 

@@ -1,0 +1,13 @@
+"""What success is: predicates with margins, goals, instruction text, and the session that runs and records an attempt."""
+
+from embodiedsmith.tasks.goal import GoalMonitor, goal_faults, reward, title
+from embodiedsmith.tasks.kind import Bound, PredicateKind, Role, Words
+from embodiedsmith.tasks.probe import Probe
+from embodiedsmith.tasks.recording import Event, Failure, Recording
+from embodiedsmith.tasks.registry import predicate, predicate_names
+from embodiedsmith.tasks.session import Session, replay
+
+__all__ = [
+    "Bound", "Event", "Failure", "GoalMonitor", "PredicateKind", "Probe", "Recording", "Role", "Session", "Words",
+    "goal_faults", "predicate", "predicate_names", "replay", "reward", "title",
+]  # fmt: skip

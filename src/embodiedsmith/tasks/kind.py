@@ -1,0 +1,171 @@
+"""What a predicate is: the things it speaks of, its numbers, its margin, and the words for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from embodiedsmith.assets.asset import Asset
+from embodiedsmith.runtime.errors import UsageError
+from embodiedsmith.spec import Language
+from embodiedsmith.tasks.probe import Probe
+from embodiedsmith.world import World
+
+Args = tuple[str, ...]
+Params = Mapping[str, float]
+Assets = Mapping[str, Asset]
+"""Item id to built asset."""
+
+Need = Literal["movable", "support", "cavity", "joint", "thing"]
+"""What an argument must have: `movable`, not furniture; `support`, `cavity`, `joint`, that affordance (the part, when the
+reference names one, is one of these); `thing`, nothing."""
+
+HELD = -0.01
+"""Margin [m] of "has been put" while both fingers still touch the thing: they have that far to go to let go of it clearly."""
+TOUCH = 0.001
+"""Margin [m] of a contact: it has no depth of its own, so it counts as this much."""
+APART = 1e-4
+"""Least distance [m] that things count as apart while they do not touch, however near they are."""
+
+
+@dataclass(frozen=True)
+class Role:
+    """One argument of a predicate."""
+
+    name: str
+    """What the argument is to the predicate, for error messages: "item", "container"."""
+    need: Need
+
+
+@dataclass(frozen=True)
+class Param:
+    """One number a predicate takes."""
+
+    default: float | None
+    """None: it must be given."""
+    unit: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Words:
+    """How people say it in one language. Templates name arguments `{0}`, `{1}` and parameters by name."""
+
+    do: str
+    """Instruction to make it true: "put {0} on {1}"."""
+    undo: str
+    """Instruction to make it false: "take {0} off {1}"."""
+    verbs: tuple[str, ...]
+    """Words by which an instruction asks for it, lower case; with spaces between words."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A predicate tied to things of one world."""
+
+    margin: Callable[[], float]
+    """The margin now, in SI units; the probe it was bound to has been refreshed."""
+    reset: Callable[[], None] = lambda: None
+    """Called when an episode starts, for predicates that compare with the start."""
+
+
+def _no_faults(assets: Assets, args: Args, params: Params) -> list[str]:
+    return []
+
+
+@dataclass(frozen=True, kw_only=True)
+class PredicateKind:
+    """One kind of predicate. One file in `tasks/predicates/` holds one, named `PREDICATE`."""
+
+    name: str
+    roles: tuple[Role, ...]
+    params: dict[str, Param] = field(default_factory=dict)
+    bind: Callable[[Probe, Args, Params], Bound]
+    """Ties the predicate to a world, doing once what need not be done every step. Args have been checked, params are complete."""
+    check: Callable[[Assets, Args, Params], list[str]] = _no_faults
+    """What makes it impossible by construction (what goes in is too large), beyond what `faults` finds from the roles."""
+    words: dict[Language, Words]
+
+    def resolve(self, params: Params) -> dict[str, float]:
+        """All parameters, given or default.
+
+        Raises:
+            UsageError: unknown or missing ones, all at once.
+        """
+        faults = self._param_faults(params)
+        if faults:
+            raise UsageError(f"the numbers given to '{self.name}' are not right", faults=faults, choices=self.params)
+        defaults = {name: info.default for name, info in self.params.items() if info.default is not None}
+        return {**defaults, **params}
+
+    def faults(self, assets: Assets, args: Args, params: Params) -> list[str]:
+        """Everything wrong with arguments and parameters, from the assets alone; empty when it makes sense."""
+        faults = self._param_faults(params) + self._argument_faults(assets, args)
+        return faults or self.check(assets, args, self.resolve(params))
+
+    def margin(self, world: World, args: Args, params: Params | None = None) -> float:
+        """The margin now, in SI units: positive inside the truth. For one look; a `GoalMonitor` is faster for many.
+
+        Raises:
+            UsageError: the arguments or parameters make no sense; lists every fault.
+        """
+        given = {} if params is None else params
+        if faults := self.faults(world.assets, args, given):
+            raise UsageError(f"{self.name}({', '.join(args)}) makes no sense", faults=faults)
+        probe = Probe(world)
+        probe.refresh()
+        return self.bind(probe, args, self.resolve(given)).margin()
+
+    def _param_faults(self, params: Params) -> list[str]:
+        faults = [
+            f"'{self.name}' takes no number '{name}'; it takes {sorted(self.params)}"
+            for name in params
+            if name not in self.params
+        ]
+        missing = [name for name, info in self.params.items() if info.default is None and name not in params]
+        return faults + [
+            f"'{self.name}' needs '{name}' [{self.params[name].unit}]: {self.params[name].meaning}" for name in missing
+        ]
+
+    def _argument_faults(self, assets: Assets, args: Args) -> list[str]:
+        if len(args) != len(self.roles):
+            wanted = ", ".join(role.name for role in self.roles)
+            return [f"'{self.name}' takes ({wanted}); got ({', '.join(args)})"]
+        faults = [fault for role, arg in zip(self.roles, args, strict=True) if (fault := _role_fault(role, arg, assets))]
+        items = [arg.partition(".")[0] for arg in args]
+        if not faults and len(set(items)) < len(items):
+            faults.append(f"'{self.name}' relates different things; got ({', '.join(args)})")
+        return faults
+
+
+def _role_fault(role: Role, reference: str, assets: Assets) -> str | None:
+    item, _, part = reference.partition(".")
+    if item not in assets:
+        return f"{role.name} '{reference}': no item '{item}'; items are {sorted(assets)}"
+    asset = assets[item]
+    if role.need in ("movable", "thing"):
+        if part:
+            return f"{role.name} '{reference}' must be a whole item, not a part of one"
+        if role.need == "movable" and asset.fixed:
+            return f"{role.name} '{reference}' is furniture and cannot be moved"
+        return None
+    names = part_names(asset, role.need)
+    if not names:
+        return f"{role.name} '{reference}' has no {role.need}"
+    if part and part not in names:
+        return f"{role.name} '{reference}': '{item}' has no {role.need} '{part}'; it has {list(names)}"
+    return None
+
+
+def part_names(asset: Asset, need: Need) -> tuple[str, ...]:
+    """Names of the asset's parts that can play a role."""
+    match need:
+        case "support":
+            return tuple(s.name for s in asset.affordances.supports)
+        case "cavity":
+            return tuple(c.name for c in asset.affordances.cavities)
+        case "joint":
+            return tuple(asset.joints)
+        case _:
+            return ()

@@ -1,0 +1,1 @@
+"""One file per predicate, each holding a `PREDICATE`; `tasks.registry` finds them."""

@@ -1,0 +1,25 @@
+"""`near(item, other)`: little room between two things."""
+
+from __future__ import annotations
+
+from embodiedsmith.tasks.boxes import Box
+from embodiedsmith.tasks.kind import Args, Bound, Param, Params, PredicateKind, Role, Words
+from embodiedsmith.tasks.probe import Probe
+
+
+def bind(probe: Probe, args: Args, params: Params) -> Bound:
+    """Margin [m]: `distance` minus the distance between the two bounding boxes."""
+    first, second, distance = Box(probe, args[0]), Box(probe, args[1]), params["distance"]
+    return Bound(lambda: distance - first.gap(second))
+
+
+PREDICATE = PredicateKind(
+    name="near",
+    roles=(Role("item", "movable"), Role("other", "thing")),
+    params={"distance": Param(0.10, "m", "largest distance between the bounding boxes")},
+    bind=bind,
+    words={
+        "en": Words("move {0} next to {1}", "move {0} away from {1}", ("next to", "near", "beside", "close to")),
+        "zh": Words("把{0}移到{1}旁边", "把{0}从{1}旁边移开", ("旁边", "附近", "靠近", "边上")),
+    },
+)
