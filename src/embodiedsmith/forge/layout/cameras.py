@@ -1,0 +1,104 @@
+"""Where the cameras and lights of a laid-out scene go: they must see what the task is about."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from embodiedsmith.forge.layout.attempt import Attempt
+from embodiedsmith.forge.layout.prisms import Float, Kind, Prism
+from embodiedsmith.spec import CameraSpec, LightSpec
+
+FOVY = 48.0  # [degrees]
+ARM = 0.5  # [m] how far forward an arm is held at the start
+SPREAD = (0.0, 0.2, -0.2, 0.4, -0.4, 0.65, -0.65, 0.95, -0.95)  # [rad] azimuths tried, from the best one outwards
+
+
+def look(attempt: Attempt) -> tuple[CameraSpec, ...]:
+    """`front`, opposite the robot, and `over_shoulder`, behind and above it: each from the first side that sees everything."""
+    points, focus, radius = _interest(attempt)
+    shift = float(attempt.rng.uniform(-0.1, 0.1))
+    front = _best(attempt, points, focus, radius, azimuth=attempt.base.yaw + shift, pitch=math.radians(32))
+    behind = _best(attempt, points, focus, radius, azimuth=attempt.base.yaw + math.pi + 0.45, pitch=math.radians(48))
+    return (_camera("front", front, focus), _camera("over_shoulder", behind, focus))
+
+
+def lights(attempt: Attempt) -> tuple[LightSpec, ...]:
+    """A key light before the robot and a weaker one behind it, above everything."""
+    _, focus, radius = _interest(attempt)
+    rng = attempt.rng
+    x, y, z = (float(v) for v in focus)
+    reach = max(1.0, radius)
+    key = (x + 0.6 * reach * float(rng.uniform(0.5, 1.0)), y + reach * float(rng.choice((-0.8, 0.8))), z + 1.8 + 0.5 * reach)
+    fill = (x - 0.8 * reach, y - 0.5 * reach * math.copysign(1.0, key[1] - y), z + 2.0 + 0.5 * reach)
+    return (
+        LightSpec(name="key", position=key, target=(x, y, z), intensity=0.55),
+        LightSpec(name="fill", position=fill, target=(x, y, z), intensity=0.25),
+    )
+
+
+def _interest(attempt: Attempt) -> tuple[Float, Float, float]:
+    """Points to be seen, their middle, and the radius round it that holds the work and the robot's arm."""
+    wanted = [i for i in attempt.roots if attempt.needs.concerns(i) or not attempt.items[i].fixed]
+    if not wanted:
+        wanted = list(attempt.roots)
+    points = [attempt.roots[i][:3, 3] + (0, 0, attempt.built[i].size[2] / 2) for i in wanted]
+    x, y, z = attempt.base.position
+    z += attempt.robot.arm_height
+    c, s = math.cos(attempt.base.yaw), math.sin(attempt.base.yaw)
+    work = [(x + 0.1 * c, y + 0.1 * s, z + 0.45), (x + 0.55 * c, y + 0.55 * s, z + 0.05)]
+    everything = np.array([*points, *work])
+    focus = (everything.min(axis=0) + everything.max(axis=0)) / 2
+    radius = float(np.linalg.norm(everything - focus, axis=1).max())
+    return np.array(points).reshape(-1, 3), focus, max(0.55, radius + 0.1)
+
+
+def _best(attempt: Attempt, points: Float, focus: Float, radius: float, *, azimuth: float, pitch: float) -> Float:
+    away = radius / math.sin(math.radians(FOVY / 2))
+    best, most = focus, -1
+    screens = _screens(attempt)
+    for lift in (0.0, 0.25, 0.5):
+        for spread in SPREAD:
+            angle, up = azimuth + spread, pitch + lift
+            eye = focus + away * np.array([math.cos(up) * math.cos(angle), math.cos(up) * math.sin(angle), math.sin(up)])
+            seen = sum(not any(_blocks(p, eye, point) for p in screens) for point in points)
+            if seen > most:
+                best, most = eye, seen
+            if most == len(points):
+                return best
+    return best
+
+
+def _screens(attempt: Attempt) -> list[Prism]:
+    """What hides things: furniture, the robot's mount, and its arm as it is held at the start."""
+    x, y, z = attempt.base.position
+    c, s = math.cos(attempt.base.yaw), math.sin(attempt.base.yaw)
+    z += attempt.robot.arm_height
+    arm = Prism(
+        kind=Kind.MOUNT, owner="robot", center=(x + ARM / 2 * c, y + ARM / 2 * s), half=(ARM / 2, 0.09), yaw=attempt.base.yaw,
+        low=z + 0.25, high=z + 0.75,
+    )  # fmt: skip
+    return [arm, *(p for p in attempt.plan.prisms if p.kind in (Kind.FIXED, Kind.MOUNT))]
+
+
+def _blocks(box: Prism, eye: Float, point: Float) -> bool:
+    """Whether a prism lies between an eye and a point; a point inside or on it is not hidden by it."""
+    c, s = math.cos(box.yaw), math.sin(box.yaw)
+    R = np.array([[c, s], [-s, c]])
+    a, b = R @ (eye[:2] - box.center), R @ (point[:2] - box.center)
+    start, end = np.array([*a, eye[2]]), np.array([*b, point[2]])
+    low, high = np.array([-box.half[0], -box.half[1], box.low]), np.array([*box.half, box.high])
+    if (end > low - 0.03).all() and (end < high + 0.03).all():
+        return False
+    way = end - start
+    way = np.where(np.abs(way) < 1e-9, 1e-9, way)
+    enter, leave = (low - start) / way, (high - start) / way
+    first, last = np.minimum(enter, leave).max(), np.maximum(enter, leave).min()
+    return bool(first < last and 0.0 < first < 0.98)
+
+
+def _camera(name: str, eye: Float, focus: Float) -> CameraSpec:
+    x, y, z = (float(v) for v in eye)
+    fx, fy, fz = (float(v) for v in focus)
+    return CameraSpec(name=name, position=(x, y, z), target=(fx, fy, fz), fovy=FOVY)

@@ -1,0 +1,101 @@
+"""What the task will need of the layout: what is grasped, what is opened, and where things will be put down."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from embodiedsmith.assets.asset import Asset
+from embodiedsmith.spec import All, Any, Goal, Item, Not, Predicate, Scenario, Sequence, split_reference
+
+MOVING = ("on", "inside", "near", "at", "lifted", "grasped", "upright", "touching")  # predicates whose first argument is handled
+GAP_NEAR = 0.06  # [m] between two things that are to end near each other
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """A place where the task puts something."""
+
+    item: str
+    """What is put there."""
+    place: str
+    """The item it is put on, in or near."""
+    part: str | None
+    relation: str
+    """`on`, `inside` or `near`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Needs:
+    """What the layout has to anticipate."""
+
+    handled: frozenset[str]
+    """Free items that are grasped, or must be reached."""
+    targets: tuple[Target, ...]
+    joints: frozenset[tuple[str, str]]
+    """(item, joint) that are opened or closed: their handles must be within reach."""
+    used: frozenset[tuple[str, str]]
+    """(item, cavity or support) that is put into or taken from."""
+
+    def concerns(self, item: str) -> bool:
+        """Whether the task touches the item at all."""
+        return (
+            item in self.handled
+            or any(item == i for i, _ in self.joints | self.used)
+            or any(t.place == item for t in self.targets)
+        )
+
+
+def read(scenario: Scenario, built: dict[str, Asset]) -> Needs:
+    """Read the needs out of goal and scene. References to items that do not exist are left to the spec critic."""
+    scene = {item.id: item for item in scenario.scene.items}
+    handled: set[str] = set()
+    joints: set[tuple[str, str]] = set()
+    used: set[tuple[str, str]] = set()
+    targets: list[Target] = []
+    for predicate, wanted in _signed(scenario.task.goal, True):
+        names = [split_reference(a) for a in predicate.args]
+        if not names or any(item not in scene for item, _ in names):
+            continue
+        (first, part), *rest = names
+        if predicate.name in ("open", "closed"):
+            joints |= {(first, j) for j in built[first].joints if part in (None, j)}
+        elif predicate.name in MOVING and not scene[first].fixed:
+            handled.add(first)
+            if rest and predicate.name in ("on", "inside", "near") and wanted:
+                place, place_part = rest[0]
+                targets.append(Target(item=first, place=place, part=place_part, relation=predicate.name))
+            elif not wanted and scene[first].parent is not None:
+                targets.append(Target(item=first, place=_surface_under(scene, first), part=None, relation="on"))
+    for target in targets:
+        if target.relation == "inside":
+            used |= {(target.place, c.name) for c in built[target.place].affordances.cavities if target.part in (None, c.name)}
+    for name in handled:  # what is taken from inside something
+        item = scene[name]
+        if item.parent is not None and item.relation == "inside":
+            cavities = built[item.parent].affordances.cavities
+            used |= {(item.parent, c.name) for c in cavities if item.support in (None, c.name)}
+    for place, cavity in used:
+        joint = next((c.joint for c in built[place].affordances.cavities if c.name == cavity), None)
+        if joint is not None:
+            joints.add((place, joint))
+    return Needs(
+        handled=frozenset(handled), targets=tuple(dict.fromkeys(targets)), joints=frozenset(joints), used=frozenset(used)
+    )
+
+
+def _signed(goal: Goal, wanted: bool) -> list[tuple[Predicate, bool]]:
+    """Every predicate with whether it is to be true."""
+    match goal:
+        case Predicate():
+            return [(goal, wanted)]
+        case Not():
+            return _signed(goal.goal, not wanted)
+        case All() | Any() | Sequence():
+            return [pair for part in goal.goals for pair in _signed(part, wanted)]
+
+
+def _surface_under(scene: dict[str, Item], item: str) -> str:
+    """The furniture that carries everything the item is in or on."""
+    while (parent := scene[item].parent) is not None:
+        item = parent
+    return item
