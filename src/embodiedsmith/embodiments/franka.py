@@ -78,13 +78,18 @@ TCP_IN_HAND = 0.1034
 """Distance from the hand's flange to the middle of the pads [m] (Franka, "Franka Hand" product manual; also Franka Desk's default
 end effector)."""
 
-FORCE = 20.0
-"""Force of each pad [N]. The hand gives up to 70 N continuously (Franka Hand data sheet); holding 0.5 kg through 5 m/s^2 takes
-3.7 N a pad at friction 1, so this holds with a margin of five, and does not crush or expel things at a 1/240 s step."""
+FORCE = 30.0
+"""Force of each pad [N]. The hand gives up to 70 N continuously (Franka Hand data sheet). Holding 0.5 kg through 5 m/s^2 takes 3.7 N
+a pad at friction 1, but a mug of 0.5 kg pinched by its wall hangs 40 mm beside the pads: their 9 mm half height must carry
+0.28 N m, which takes 30 N."""
 
 _SPEED = 0.05
-"""Speed of each finger [m/s] (Franka Hand data sheet). It comes from the drive's damping: force over speed, which is also
-what makes a finger meet an object gently and not give way when the object is shaken."""
+"""Speed of each finger [m/s] (Franka Hand data sheet). It comes from the drive's damping, force over speed, so that a finger meets an
+object gently."""
+
+_ROTOR = 1.0
+"""Inertia of the drive felt at each finger [kg]: it is geared so far down that it cannot be pushed back. Not published; chosen so
+that a held thing of 0.5 kg does not move the fingers."""
 
 _EXCLUDED = (
     *((a, b) for i, a in enumerate(_LINKS) for b in _LINKS[i + 1 : i + 3]),
@@ -107,7 +112,7 @@ ARM = Arm(
     gripper=Gripper(
         actuator="gripper",
         open_ctrl=0.04,
-        closed_ctrl=0.0,
+        closed_ctrl=-0.01,
         joints=("finger_joint1", "finger_joint2"),
         open_qpos=(0.04, 0.04),
         closed_qpos=(0.0, 0.0),
@@ -171,7 +176,7 @@ def _drive_fingers(spec: mujoco.MjSpec) -> None:
     spec.delete(spec.actuator("actuator8"))
     # The tendon is the mean of the two fingers, so each gets half of the actuator's force.
     drive = 2.0 * FORCE
-    stiffness = 5000.0  # [N/m]: full force already 8 mm before the target, so that thin things are held as firmly
+    stiffness = 5000.0  # [N/m]: full force from 12 mm before the target, which is 10 mm past closed, so that thin things are held as firmly
     spec.add_actuator(
         name="gripper",
         trntype=mujoco.mjtTrn.mjTRN_TENDON,
@@ -188,4 +193,4 @@ def _drive_fingers(spec: mujoco.MjSpec) -> None:
     for name in ("finger_joint1", "finger_joint2"):
         joint = spec.joint(name)
         joint.damping = [FORCE / _SPEED, 0.0, 0.0]  # linear, quadratic and cubic in speed
-        joint.armature = 0.1  # [kg] the drive's inertia felt at the finger; keeps the light finger's contacts well conditioned
+        joint.armature = _ROTOR

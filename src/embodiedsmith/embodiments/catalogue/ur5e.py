@@ -11,7 +11,7 @@ from embodiedsmith.embodiments import contact, models
 from embodiedsmith.embodiments.description import Arm, Base, Gripper, Robot, RobotCamera
 from embodiedsmith.embodiments.meshes import simplify_visuals
 
-_FORCE = 20.0
+_FORCE = 30.0
 """Force of each pad [N]; the 2F-85 gives 20 to 235 N (Robotiq 2F-85 data sheet)."""
 _LEVER = 0.053
 """Pad travel per turn of the driver [m/rad]: half of the 85 mm stroke over 0.8 rad."""
