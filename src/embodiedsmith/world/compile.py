@@ -124,13 +124,13 @@ def body_frame(asset_json: str, fractions: tuple[tuple[str, float], ...], body: 
     asset = assets.build(AssetSpec.from_json(asset_json))
     spec = mujoco.MjSpec()
     spec.copy_during_attach = True
-    spec.attach(asset.mjspec, prefix="", frame=spec.worldbody.add_frame())
+    spec.attach(asset.mjspec, prefix="a/", frame=spec.worldbody.add_frame())
     model = spec.compile()
     data = mujoco.MjData(model)
     for name, fraction in fractions:
-        data.qpos[model.joint(name).qposadr[0]] = joint_position(asset, name, fraction)
+        data.qpos[model.joint(f"a/{name}").qposadr[0]] = joint_position(asset, name, fraction)
     mujoco.mj_kinematics(model, data)
-    return tf.compose(data.body(body).xpos, data.body(body).xquat)
+    return tf.compose(data.body(f"a/{body}").xpos, data.body(f"a/{body}").xquat)
 
 
 def joint_position(asset: Asset, joint: str, fraction: float) -> float:
@@ -145,9 +145,8 @@ def _empty_world(physics_hz: int) -> mujoco.MjSpec:
     spec = mujoco.MjSpec()
     spec.compiler.degree = False
     spec.copy_during_attach = True
+    contact.OPTIONS.apply(spec)
     spec.option.timestep = 1.0 / physics_hz
-    for name, value in contact.OPTIONS.items():
-        setattr(spec.option, name, value)
     visual = spec.visual
     visual.global_.offwidth, visual.global_.offheight = 1280, 960
     visual.quality.shadowsize = 2048
@@ -204,6 +203,8 @@ def _attach_robot(spec: mujoco.MjSpec, robot: Robot, scenario: Scenario) -> None
     else:  # a vehicle's slides are along world axes: its pose is in its joints
         frame = spec.worldbody.add_frame()
     spec.attach(robot.build(), prefix=ROBOT, frame=frame)
+    if robot.base.kind == "planar":  # it rolls on the floor: its slides and hinge leave no way to press on it
+        spec.add_exclude(bodyname1="world", bodyname2=f"{ROBOT}base")
 
 
 def _add_pedestal(spec: mujoco.MjSpec, robot: Robot, T_world_base: tf.Float) -> None:

@@ -123,13 +123,13 @@ class World:
         self._servo = np.array([model.actuator(ROBOT + n).id for n in actuators], dtype=int)
         kp = model.actuator_gainprm[self._servo, 0]
         self._feed = -model.actuator_biasprm[self._servo, 2] / kp
-        self._grippers = [(model.actuator(ROBOT + arm.gripper.actuator).id, arm.gripper) for arm in robot.arms]
-        self._finger_qpos = [[int(model.joint(ROBOT + j).qposadr[0]) for j in arm.gripper.joints] for arm in robot.arms]
+        self.grippers = [(model.actuator(ROBOT + arm.gripper.actuator).id, arm.gripper) for arm in robot.arms]
+        self.finger_qpos = [[int(model.joint(ROBOT + j).qposadr[0]) for j in arm.gripper.joints] for arm in robot.arms]
         self.tcp_site = model.site(ROBOT + robot.arm.tcp_site).id
         self.base_body = model.body(f"{ROBOT}base").id
         self.joint_count = len(names)
-        self.action_size = self.joint_count + len(self._grippers)
-        self.action_names = (*names, *(f"gripper_{i}" if i else "gripper" for i in range(len(self._grippers))))
+        self.action_size = self.joint_count + len(self.grippers)
+        self.action_names = (*names, *(f"gripper_{i}" if i else "gripper" for i in range(len(self.grippers))))
         home = np.concatenate([np.zeros(len(robot.base.joints)), *(np.asarray(arm.home) for arm in robot.arms)])
         if robot.base.kind == "planar":
             base = self.scenario.embodiment.base
@@ -161,7 +161,7 @@ class World:
         """Lay the observation out as one vector, so that observing is a few array copies."""
         fields: list[tuple[str, int]] = [
             ("joint_position", self.joint_count), ("joint_velocity", self.joint_count), ("effort", self.joint_count),
-            ("gripper", len(self._grippers)), ("tcp_pose", 7),
+            ("gripper", len(self.grippers)), ("tcp_pose", 7),
         ]  # fmt: skip
         fields += [(f"items/{name}", 7) for name in self.items]
         fields += [(f"joints/{name}", 1) for name in self.joint_qpos]
@@ -246,7 +246,7 @@ class World:
             for joint, fraction in item.joints.items():
                 data.qpos[self.joint_qpos[f"{item.id}.{joint}"]] = joint_position(self.assets[item.id], joint, fraction)
         self.set_robot(data, robot_joints, 0.0)
-        self.command = np.concatenate([robot_joints, np.zeros(len(self._grippers))])
+        self.command = np.concatenate([robot_joints, np.zeros(len(self.grippers))])
         self._apply(self.command, np.zeros(self.joint_count))
         mujoco.mj_forward(self.model, data)
 
@@ -265,7 +265,7 @@ class World:
     def set_robot(self, data: mujoco.MjData, joints: np.ndarray, gripper: float) -> None:
         """Write robot joints [m, rad] and gripper opening (0 open to 1 closed) into the positions of `data`."""
         data.qpos[self.robot_qpos] = joints
-        for addresses, (_, hand) in zip(self._finger_qpos, self._grippers, strict=True):
+        for addresses, (_, hand) in zip(self.finger_qpos, self.grippers, strict=True):
             opened, closed = np.asarray(hand.open_qpos), np.asarray(hand.closed_qpos)
             data.qpos[addresses] = opened + gripper * (closed - opened)
 
@@ -341,7 +341,7 @@ class World:
     def _apply(self, command: np.ndarray, velocity: np.ndarray) -> None:
         data = self.data
         data.ctrl[self._servo] = command[: self.joint_count] + self._feed * velocity
-        for k, (actuator, hand) in enumerate(self._grippers):
+        for k, (actuator, hand) in enumerate(self.grippers):
             closing = min(max(command[self.joint_count + k], 0.0), 1.0)
             data.ctrl[actuator] = hand.open_ctrl + closing * (hand.closed_ctrl - hand.open_ctrl)
         if self._noise is not None:
@@ -398,7 +398,7 @@ class World:
         out[n : 2 * n] = data.qvel[self.robot_dof]
         out[2 * n : 3 * n] = data.qfrc_actuator[self.robot_dof]
         at = 3 * n
-        for k in range(len(self._grippers)):
+        for k in range(len(self.grippers)):
             out[at] = self.gripper(k)
             at += 1
         out[at : at + 3] = data.site_xpos[self.tcp_site]
@@ -413,8 +413,8 @@ class World:
 
     def gripper(self, arm: int = 0) -> float:
         """Measured closing of the gripper, 0 open to 1 closed."""
-        hand = self._grippers[arm][1]
-        position = self.data.qpos[self._finger_qpos[arm][0]]
+        hand = self.grippers[arm][1]
+        position = self.data.qpos[self.finger_qpos[arm][0]]
         return float((position - hand.open_qpos[0]) / (hand.closed_qpos[0] - hand.open_qpos[0]))
 
     def tcp(self) -> tf.Float:

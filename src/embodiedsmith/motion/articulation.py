@@ -1,0 +1,272 @@
+"""Moving a drawer or a door: by its handle, or by pushing its front."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from embodiedsmith.assets.asset import Handle
+from embodiedsmith.motion.collision import Hit
+from embodiedsmith.motion.controller import CARE, Controller
+from embodiedsmith.motion.errors import MotionError
+from embodiedsmith.motion.grasping import APPROACH, NEAR, SHORT_APPROACH
+from embodiedsmith.spec import split_reference
+from embodiedsmith.world import transforms as tf
+
+TILTS = (0.0, 0.35, -0.35, 0.7, -0.7, 1.05, -1.05, 1.4, -1.4)
+"""[rad] turns of the approach about the bar tried at the handle."""
+LAGS = (0.0, 0.5, 1.0, 0.25, 0.75)
+"""Fractions of a door's turn that the hand does not follow: a vertical bar turns in the fingers."""
+ARC_STEP = 0.06  # [rad] of a hinge between waypoints
+SLIDE_STEP = 0.02  # [m] of a slide
+OVERSHOOT = {"slide": 0.006, "hinge": 0.02}
+"""[m, rad] pushed beyond closed, so that it is."""
+GRASP_DEPTH = 0.006  # [m] the bar's centre lies this far behind the TCP, towards the palm
+FINGERTIP = 0.010  # [m] how far the closed fingertips reach beyond the TCP
+PUSH_ROLLS = (0.0, np.pi / 2, -np.pi / 2, np.pi)
+PUSH_TILTS = (0.0, 0.4, -0.4, 0.8, -0.8, 1.1, -1.1)
+
+
+@dataclass(frozen=True)
+class ArcPlan:
+    """A motion of the arm together with a joint of the scene."""
+
+    approach: tf.Float
+    """Joint path (k, n) to the handle or the front."""
+    arc: tf.Float
+    """Joint path (m, n) along the joint's motion."""
+    fraction: float
+    """Opening fraction at its end."""
+    grips: bool
+
+
+class Articulation:
+    """One joint of the scene, with the geometry of moving it."""
+
+    def __init__(self, control: Controller, reference: str) -> None:
+        self.control = control
+        self.reference = reference
+        self.item, part = split_reference(reference)
+        world = control.world
+        asset = world.assets[self.item]
+        self.handle: Handle = asset.affordances.handle(part or next(iter(asset.joints)))
+        self.info = asset.joints[self.handle.joint]
+        joint = world.model.joint(f"{self.item}/{self.info.name}")
+        self._id = joint.id
+        self._address = int(joint.qposadr[0])
+        self.name = f"{self.item}.{self.info.name}"
+
+    @property
+    def position(self) -> float:
+        """Joint position now [m or rad]."""
+        return self.control.world.joint(self.name)[0]
+
+    def at(self, fraction: float) -> float:
+        """Joint position at an opening fraction."""
+        return self.info.closed + fraction * (self.info.open - self.info.closed)
+
+    def motion(self, position: float) -> tf.Float:
+        """World transform (4, 4) that carries the part from where it is now to a joint position."""
+        data = self.control.world.data
+        axis, anchor = data.xaxis[self._id], data.xanchor[self._id]
+        delta = position - self.position
+        if self.info.kind == "slide":
+            return tf.translate(delta * axis)
+        return tf.translate(anchor) @ tf.turn(axis, delta) @ tf.translate(-anchor)
+
+    def grips(self) -> Iterator[tuple[tf.Float, tf.Float]]:
+        """World tool poses that hold the bar now, likeliest first, each with the bar's world axis."""
+        T_body = self.control.world.item_pose(self.item, self.handle.body)
+        R = T_body[:3, :3]
+        center = T_body[:3, :3] @ np.asarray(self.handle.center) + T_body[:3, 3]
+        bar, outward = R @ np.asarray(self.handle.axis), R @ np.asarray(self.handle.outward)
+        for tilt in TILTS:
+            approach = tf.turn(bar, tilt)[:3, :3] @ -outward
+            if approach[2] > 0.5:
+                continue
+            for sign in (1.0, -1.0):
+                closing = sign * np.cross(bar, approach)
+                T = np.eye(4)
+                T[:3, :3] = np.stack([np.cross(closing, approach), closing, approach], axis=1)
+                T[:3, 3] = center + GRASP_DEPTH * approach
+                yield T, bar
+
+    def pushes(self, direction: float) -> Iterator[tf.Float]:
+        """World tool poses with the closed fingertips against the part's front, ready to push it shut (`direction` -1)."""
+        T_body = self.control.world.item_pose(self.item, self.handle.body)
+        R = T_body[:3, :3]
+        point = R @ np.asarray(self.handle.push) + T_body[:3, 3]
+        outward = R @ np.asarray(self.handle.outward)
+        bar = R @ np.asarray(self.handle.axis)
+        side = np.cross(outward, bar)
+        for tilt in PUSH_TILTS:
+            for about in (bar, side):
+                approach = tf.turn(about, tilt)[:3, :3] @ -outward
+                if approach[2] > 0.5:
+                    continue
+                for roll in PUSH_ROLLS:
+                    closing = tf.turn(approach, roll)[:3, :3] @ _perpendicular(approach, bar)
+                    T = np.eye(4)
+                    T[:3, :3] = np.stack([np.cross(closing, approach), closing, approach], axis=1)
+                    T[:3, 3] = point - FINGERTIP * approach
+                    yield T
+                if tilt == 0.0:
+                    break
+
+    def arc(self, T_start: tf.Float, target: float, lag: float, axis: tf.Float | None, start: tf.Float) -> tf.Float | None:
+        """Arm joints (m, n) that carry the tool along with the part from now to `target`; None when out of reach or blocked.
+
+        Args:
+            T_start: World tool pose now.
+            target: Joint position at the end [m or rad].
+            lag: Fraction of a hinge's turn that the hand does not follow, turning about the bar instead.
+            axis: World axis of the bar, for `lag`.
+            start: Arm joints at `T_start`.
+        """
+        control, checker = self.control, self.control.checker
+        span = target - self.position
+        count = max(2, int(np.ceil(abs(span) / (SLIDE_STEP if self.info.kind == "slide" else ARC_STEP))))
+        path = [start]
+        T_base = tf.inverse(control.base_pose())
+        now = self.position
+        try:
+            for k in range(1, count + 1):
+                delta = span * k / count
+                T = self.motion(now + delta) @ T_start
+                if lag and axis is not None and self.info.kind == "hinge":
+                    sense = float(np.sign(np.dot(control.world.data.xaxis[self._id], axis))) or 1.0
+                    turned = self.motion(now + delta)[:3, :3] @ axis
+                    T[:3, :3] = tf.turn(turned, -sense * lag * delta)[:3, :3] @ T[:3, :3]
+                found = control.kin.inverse(T_base @ T, path[-1], iterations=15)
+                if not found.ok or np.abs(found.joints - path[-1]).max() > 0.5:
+                    return None
+                checker.data.qpos[self._address] = now + delta
+                if checker.hit(found.joints) is not None:
+                    return None
+                path.append(found.joints)
+        finally:
+            checker.data.qpos[self._address] = now
+        return np.array(path)
+
+    def run(self, plan: ArcPlan, stage: str) -> None:
+        """Approach, take hold or touch, move, let go and leave."""
+        control = self.control
+        if not plan.grips:
+            control.grip(1.0)
+        control.look()
+        control.reach(plan.approach[0], stage=stage)
+        control.follow(plan.approach, stage=stage, speed=CARE)
+        if plan.grips:
+            control.grip(1.0)
+            if not (control.world.touching("finger_0", self.item) and control.world.touching("finger_1", self.item)):
+                self.leave(plan.grips, stage)
+                raise MotionError(f"{stage}.missed", f"the fingers closed beside the handle of {self.reference}", subjects=(self.reference,))
+        control.follow(plan.arc, stage=stage, speed=CARE)
+        control.wait(2)
+        self.leave(plan.grips, stage)
+
+    def leave(self, grips: bool, stage: str) -> None:
+        """Open the hand if it grips and back off the way it points."""
+        control = self.control
+        if grips:
+            control.grip(0.0)
+        control.look()
+        control.checker.allow([("finger_0", self.item), ("finger_1", self.item), ("robot", self.item)])
+        T = control.checker.pose(control.joints)
+        for distance in (APPROACH, SHORT_APPROACH, 0.03):
+            back = control.straight(T, T @ tf.translate((0.0, 0.0, -distance)), control.joints)
+            if back is not None:
+                control.follow(back, stage=stage, speed=0.6)
+                return
+        raise MotionError(f"{stage}.stuck", f"no way back from {self.reference}", subjects=(self.reference,))
+
+
+def _perpendicular(direction: tf.Float, hint: tf.Float) -> tf.Float:
+    out = hint - np.dot(hint, direction) * direction
+    if np.linalg.norm(out) < 1e-3:
+        out = np.cross(direction, (0.0, 0.0, 1.0))
+    return out / np.linalg.norm(out)
+
+
+def plan_arc(part: Articulation, targets: tuple[float, ...], *, push: bool, stage: str) -> ArcPlan:
+    """The first way found to bring the part to one of the opening fractions `targets`, wanted most first.
+
+    Raises:
+        MotionError: `<stage>.unreachable` or `<stage>.blocked`.
+    """
+    control, checker = part.control, part.control.checker
+    control.look()
+    tried = unreachable = 0
+    nearest, blocker = np.inf, None
+    fingers = [("finger_0", part.item), ("finger_1", part.item)]
+    starts: list[tuple[tf.Float, tf.Float | None, bool]] = [(T, bar, True) for T, bar in part.grips()]
+    if push:
+        starts = [(T, None, False) for T in part.pushes(-1.0)] + starts
+    best: ArcPlan | None = None
+    for T, bar, grips in starts:
+        tried += 1
+        solution = control.ik(T, starts=2)
+        if not solution.ok:
+            unreachable += 1
+            nearest = min(nearest, max(solution.position_error, 0.1 * solution.rotation_error))
+            continue
+        checker.forbid_all()
+        checker.allow(fingers)
+        checker.set_gripper(0.0 if grips else 1.0)
+        hit = checker.hit(solution.joints, 0.0)
+        if hit is not None:
+            blocker = hit
+            continue
+        approach = _come(control, T, solution.joints)
+        if approach is None:
+            continue
+        for fraction in targets:
+            if best is not None and best.fraction >= fraction:
+                break
+            goal = part.at(fraction)
+            if fraction == 0.0:
+                goal -= OVERSHOOT[part.info.kind] * float(np.sign(part.info.open - part.info.closed))
+            arc = _any_lag(part, T, goal, bar, solution.joints)
+            if arc is not None:
+                plan = ArcPlan(approach, arc, fraction, grips)
+                if fraction == targets[0]:
+                    return plan
+                best = plan
+                break
+        else:
+            blocker = blocker or Hit("robot", part.item, 0.0)
+    if best is not None:
+        return best
+    if unreachable == tried:
+        raise MotionError(
+            f"{stage}.unreachable",
+            f"{part.reference}: none of {tried} hand poses is in reach; the nearest misses by {100 * nearest:.1f} cm",
+            subjects=(part.reference,), value=float(nearest), limit=0.001,
+        )  # fmt: skip
+    what = f"{blocker.first} against {blocker.second}" if blocker else "the motion leaves reach"
+    raise MotionError(
+        f"{stage}.blocked", f"{part.reference}: none of {tried} hand poses can follow it ({what}), {unreachable} are out of reach",
+        subjects=(part.reference,), value=float(tried - unreachable), limit=1.0,
+    )  # fmt: skip
+
+
+def _come(control: Controller, T: tf.Float, joints: tf.Float) -> tf.Float | None:
+    for distance in (APPROACH, SHORT_APPROACH):
+        back = control.straight(T, T @ tf.translate((0.0, 0.0, -distance)), joints)
+        if back is not None:
+            return back[::-1]
+    return None
+
+
+def _any_lag(part: Articulation, T: tf.Float, goal: float, bar: tf.Float | None, joints: tf.Float) -> tf.Float | None:
+    lags = LAGS if part.info.kind == "hinge" else LAGS[:1]
+    for lag in lags:
+        arc = part.arc(T, goal, lag, bar if bar is not None else part.control.world.data.xaxis[part._id].copy(), joints)
+        if arc is not None:
+            return arc
+    return None
+
+
+__all__ = ["NEAR", "ArcPlan", "Articulation", "plan_arc"]

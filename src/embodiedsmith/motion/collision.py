@@ -1,0 +1,153 @@
+"""Is the robot clear of everything? MuJoCo's own checker on a copy of the model, with a margin around the world.
+
+The copy differs from the world's model in two ways: things of the scene do not collide with one another, only with the
+robot and with what it holds; and scene geoms carry a margin so that distances up to `MARGIN` are seen.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from embodiedsmith.world import World
+from embodiedsmith.world import transforms as tf
+
+MARGIN = 0.02  # [m] kept around the world on free motions
+TOUCH = 0.0  # [m] for motions that must come close
+_ROBOT, _THINGS, _HELD = 1, 2, 4  # collision bits
+
+
+@dataclass(frozen=True)
+class Hit:
+    """The nearest forbidden contact found."""
+
+    first: str
+    second: str
+    distance: float
+    """[m], negative when overlapping."""
+
+
+class CollisionChecker:
+    """Checks arm configurations against the world as it stood at the last `sync`."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self.model = copy.copy(world.model)
+        self.data = mujoco.MjData(self.model)
+        model = self.model
+        collides = (model.geom_contype | model.geom_conaffinity) != 0
+        self._robot_geoms = np.isin(world.geom_owner, (1, 2, 3))
+        robot, things = collides & self._robot_geoms, collides & ~self._robot_geoms
+        model.geom_contype[robot], model.geom_conaffinity[robot] = _ROBOT, _ROBOT
+        model.geom_contype[things], model.geom_conaffinity[things] = _THINGS, _ROBOT
+        model.geom_margin[things] = MARGIN
+        self._things_type, self._things_affinity = model.geom_contype.copy(), model.geom_conaffinity.copy()
+        count = len(world.owners)
+        self._allowed = np.zeros((count, count), dtype=bool)
+        self._held: tuple[str, tf.Float] | None = None
+        self._opening = 0.0
+        self._arm = slice(len(world.robot.base.joints), world.joint_count)
+        self.allow([("finger_0", "finger_1"), ("robot", "finger_0"), ("robot", "finger_1"), ("world", "world")])
+        self._always = self._allowed.copy()
+        self.checks = 0
+
+    def sync(self) -> None:
+        """Take over the world's present positions."""
+        self.data.qpos[:] = self._world.data.qpos
+        self.model.geom_margin[~self._robot_geoms] = np.where(self._things_type[~self._robot_geoms] != 0, MARGIN, 0.0)
+
+    def allow(self, pairs: list[tuple[str, str]]) -> None:
+        """Let pairs of owners touch, on top of what is allowed already."""
+        for first, second in pairs:
+            a, b = self._world.owners.index(first), self._world.owners.index(second)
+            self._allowed[a, b] = self._allowed[b, a] = True
+
+    def forbid_all(self) -> None:
+        """Back to the robot touching nothing but itself at the fingers."""
+        self._allowed[:] = self._always
+
+    def hold(self, item: str | None, T_tcp_item: tf.Float | None = None) -> None:
+        """Carry an item along with the tool (None: nothing)."""
+        model = self.model
+        model.geom_contype[:], model.geom_conaffinity[:] = self._things_type, self._things_affinity
+        self._held = None
+        if item is not None and T_tcp_item is not None:
+            self._held = (item, T_tcp_item)
+            geoms = self._world.items[item].geoms
+            solid = geoms[(model.geom_contype[geoms] | model.geom_conaffinity[geoms]) != 0]
+            model.geom_contype[solid], model.geom_conaffinity[solid] = _HELD, _THINGS
+
+    @property
+    def held(self) -> str | None:
+        """The item carried along."""
+        return self._held[0] if self._held else None
+
+    def set_gripper(self, closing: float) -> None:
+        """Opening of the fingers assumed from now on: 0 open to 1 closed."""
+        self._opening = closing
+
+    def set_base(self, base: tf.Float) -> None:
+        """Stand the vehicle at (x, y, yaw)."""
+        self.data.qpos[self._world.robot_qpos[: len(base)]] = base
+
+    def pose(self, joints: tf.Float) -> tf.Float:
+        """World pose (4, 4) of the tool at arm joints."""
+        self._put(joints)
+        T = np.eye(4)
+        T[:3, :3] = self.data.site_xmat[self._world.tcp_site].reshape(3, 3)
+        T[:3, 3] = self.data.site_xpos[self._world.tcp_site]
+        return T
+
+    def hit(self, joints: tf.Float, clearance: float = TOUCH) -> Hit | None:
+        """The deepest forbidden contact closer than `clearance` [m] at arm joints; None when there is none."""
+        self.checks += 1
+        self._put(joints)
+        mujoco.mj_collision(self.model, self.data)
+        contact = self.data.contact
+        dist = contact.dist
+        if not len(dist):
+            return None
+        owners = self._world.geom_owner[contact.geom]
+        bad = (dist < clearance) & ~self._allowed[owners[:, 0], owners[:, 1]]
+        # the robot never keeps a margin from itself
+        bad &= (dist < TOUCH) | (owners[:, 0] != 1) | (owners[:, 1] != 1)
+        if not bad.any():
+            return None
+        k = int(np.argmin(np.where(bad, dist, np.inf)))
+        names = self._world.owners
+        return Hit(names[owners[k, 0]], names[owners[k, 1]], float(dist[k]))
+
+    def free(self, joints: tf.Float, clearance: float = TOUCH) -> bool:
+        """Whether nothing forbidden is closer than `clearance` [m]."""
+        return self.hit(joints, clearance) is None
+
+    def path_hit(self, path: tf.Float, clearance: float = TOUCH, *, step: float = 0.05) -> Hit | None:
+        """The first hit along straight joint segments through `path` (k, n), sampled every `step` [rad]."""
+        for a, b in zip(path[:-1], path[1:], strict=True):
+            count = max(1, int(np.ceil(np.abs(b - a).max() / step)))
+            for s in range(1, count + 1):
+                found = self.hit(a + (b - a) * (s / count), clearance)
+                if found is not None:
+                    return found
+        return None
+
+    def _put(self, joints: tf.Float) -> None:
+        world, data = self._world, self.data
+        data.qpos[world.robot_qpos[self._arm]] = joints
+        for addresses, (_, hand) in zip(world.finger_qpos, world.grippers, strict=True):
+            for address, opened, closed in zip(addresses, hand.open_qpos, hand.closed_qpos, strict=True):
+                data.qpos[address] = opened + self._opening * (closed - opened)
+        mujoco.mj_kinematics(self.model, data)
+        if self._held is not None:
+            item, T_tcp_item = self._held
+            T = np.eye(4)
+            T[:3, :3] = data.site_xmat[world.tcp_site].reshape(3, 3)
+            T[:3, 3] = data.site_xpos[world.tcp_site]
+            T = T @ T_tcp_item
+            at = world.items[item].qpos
+            data.qpos[at : at + 3] = T[:3, 3]
+            data.qpos[at + 3 : at + 7] = tf.quaternion(T[:3, :3])
+            mujoco.mj_kinematics(self.model, data)

@@ -1,0 +1,209 @@
+"""One robot in one session: where it is, what it holds, and how it gets elsewhere.
+
+Skills speak to the robot only through this class. Every motion is planned on the collision checker, timed under the joint
+limits and run as control steps of the session, so that it is recorded like anything else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from embodiedsmith.motion.collision import TOUCH, CollisionChecker
+from embodiedsmith.motion.errors import MotionError
+from embodiedsmith.motion.kinematics import Kinematics, Solution, kinematics
+from embodiedsmith.motion.paths import plan
+from embodiedsmith.motion.timing import parametrize
+from embodiedsmith.tasks.session import Session
+from embodiedsmith.world import transforms as tf
+
+SLIP = 0.02  # [m] a held item may shift in the hand before it counts as lost
+ARRIVE = 0.004  # [rad] largest joint error at the end of a motion
+ARRIVE_STEPS = 8
+GRIP_STEPS = 24
+CARE = 0.35  # fraction of the joint limits used close to things
+
+
+@dataclass(frozen=True)
+class Held:
+    """An item in the hand."""
+
+    item: str
+    T_tcp_item: tf.Float
+
+
+class Controller:
+    """Moves the robot of a session.
+
+    Args:
+        session: A session that has been reset.
+        rng: Draws of planners and ties; derived from the episode's seed.
+    """
+
+    def __init__(self, session: Session, rng: np.random.Generator) -> None:
+        self.session = session
+        self.world = session.world
+        self.rng = rng
+        self.robot = self.world.robot
+        self.kin: Kinematics = kinematics(self.robot.name)
+        self.checker = CollisionChecker(self.world)
+        self.base_size = len(self.robot.base.joints)
+        self.dt = self.world.control_dt
+        self.held: Held | None = None
+        self.label = ""
+        self._velocity = np.asarray(self.robot.arm.velocity_limits)
+        self._acceleration = np.asarray(self.robot.arm.acceleration_limits)
+        self.gripper = float(self.world.command[-1])
+        self.plans = 0
+
+    # ------------------------------------------------------------------ where things are
+
+    @property
+    def joints(self) -> tf.Float:
+        """Arm joints last commanded."""
+        return self.world.command[self.base_size : self.world.joint_count].copy()
+
+    @property
+    def base(self) -> tf.Float:
+        """Base joints last commanded (x, y, yaw), empty for a fixed base."""
+        return self.world.command[: self.base_size].copy()
+
+    def base_pose(self, base: tf.Float | None = None) -> tf.Float:
+        """World pose (4, 4) of the robot's base, or of where it would be at base joints (x, y, yaw)."""
+        if self.base_size == 0:
+            spec = self.world.scenario.embodiment.base
+            assert spec is not None
+            return tf.matrix(spec)
+        x, y, yaw = self.base if base is None else base
+        return tf.translate((x, y, 0.0)) @ tf.turn_z(yaw)
+
+    def ik(self, T_world_tcp: tf.Float, start: tf.Float | None = None, *, starts: int = 3) -> Solution:
+        """Arm joints for a world pose of the tool, base where it is."""
+        target = tf.inverse(self.base_pose()) @ T_world_tcp
+        return self.kin.solve(target, self.joints if start is None else start, self.rng, starts=starts)
+
+    def line(self, T_from: tf.Float, T_to: tf.Float, start: tf.Float) -> tf.Float | None:
+        """Arm joints (k, n) along the straight tool motion between two world poses; None when it leaves reach."""
+        T_base = tf.inverse(self.base_pose())
+        return self.kin.line(T_base @ T_from, T_base @ T_to, start)
+
+    # ------------------------------------------------------------------ moving
+
+    def look(self) -> None:
+        """Take the world as it is now into the checker: what is held, how far the fingers are open, nothing allowed."""
+        self.checker.sync()
+        self.checker.forbid_all()
+        self.checker.set_gripper(self.world.gripper())
+        if self.held is not None:
+            self.checker.hold(self.held.item, self.held.T_tcp_item)
+            self.checker.allow([(self.held.item, "finger_0"), (self.held.item, "finger_1"), (self.held.item, "robot")])
+        else:
+            self.checker.hold(None)
+
+    def reach(self, goal: tf.Float, *, stage: str) -> None:
+        """Move the arm freely to joints `goal`, round obstacles, with what is held.
+
+        Raises:
+            MotionError: no free path, or it did not get there.
+        """
+        if np.abs(goal - self.joints).max() < 1e-6:
+            return
+        self.plans += 1
+        path = plan(self.joints, goal, self.checker, self.kin, self.rng, stage=stage)
+        self.follow(path, stage=stage)
+
+    def follow(self, path: tf.Float, *, stage: str, speed: float = 1.0, keep: bool = True) -> None:
+        """Run a joint path (k, n) that starts where the arm is; `speed` scales the joint limits.
+
+        Raises:
+            MotionError: `<stage>.slipped` when what is held is lost on the way, `<stage>.stuck` when the arm does not get there.
+        """
+        targets = parametrize(path, speed * self._velocity, min(1.0, 1.5 * speed) * self._acceleration, self.dt, stage=stage)
+        for k, target in enumerate(targets):
+            self.step(target)
+            if keep and k % 4 == 3:
+                self.check_held(stage)
+        self.arrive(path[-1], stage=stage)
+        if keep:
+            self.check_held(stage)
+
+    def arrive(self, goal: tf.Float, *, stage: str, tolerance: float = 0.03) -> None:
+        """Hold `goal` until the arm is there.
+
+        Raises:
+            MotionError: `<stage>.stuck` when it stays farther than `tolerance` [rad] away.
+        """
+        address = self.world.robot_qpos[self.base_size :]
+        for _ in range(ARRIVE_STEPS):
+            if np.abs(self.world.data.qpos[address] - goal).max() < ARRIVE:
+                return
+            self.step(goal)
+        error = float(np.abs(self.world.data.qpos[address] - goal).max())
+        if error > tolerance:
+            raise MotionError(
+                f"{stage}.stuck", f"the arm stops {np.rad2deg(error):.1f} degrees short of its target", value=error, limit=tolerance
+            )
+
+    def step(self, joints: tf.Float | None = None, base: tf.Float | None = None) -> None:
+        """One control step towards arm joints (and base joints), the gripper as last commanded."""
+        if self.session.timed_out:
+            horizon = self.world.scenario.task.horizon
+            raise MotionError("goal.timeout", f"out of time after {horizon:g} s", value=self.world.time, limit=horizon)
+        command = self.world.command.copy()
+        if base is not None:
+            command[: self.base_size] = base
+        if joints is not None:
+            command[self.base_size : self.world.joint_count] = joints
+        command[self.world.joint_count] = self.gripper
+        self.session.step(command, self.label)
+
+    def wait(self, steps: int) -> None:
+        """Stand still."""
+        for _ in range(steps):
+            self.step()
+
+    # ------------------------------------------------------------------ gripping
+
+    def grip(self, closing: float) -> None:
+        """Drive the gripper to `closing` (0 open, 1 closed) and wait until the fingers rest."""
+        self.gripper = closing
+        last = self.world.gripper()
+        still = 0
+        for k in range(GRIP_STEPS):
+            self.step()
+            now = self.world.gripper()
+            still = still + 1 if abs(now - last) < 0.004 else 0
+            last = now
+            if k >= 2 and still >= 2:
+                return
+
+    def take(self, item: str) -> None:
+        """From now on `item` is in the hand, as it is there now."""
+        self.held = Held(item, tf.inverse(self.world.tcp()) @ self.world.item_pose(item))
+
+    def let_go(self) -> None:
+        """From now on the hand is empty."""
+        self.held = None
+
+    def check_held(self, stage: str) -> None:
+        """Raises MotionError `<stage>.slipped` when the held item is no longer where it was in the hand."""
+        if self.held is None:
+            return
+        now = tf.inverse(self.world.tcp()) @ self.world.item_pose(self.held.item)
+        slip = float(np.linalg.norm(now[:3, 3] - self.held.T_tcp_item[:3, 3]))
+        if slip > SLIP:
+            item = self.held.item
+            self.held = None
+            raise MotionError(
+                f"{stage}.slipped", f"{item} slipped {100 * slip:.1f} cm in the hand", subjects=(item,), value=slip, limit=SLIP
+            )
+
+    # ------------------------------------------------------------------ helpers for skills
+
+    def straight(self, T_from: tf.Float, T_to: tf.Float, start: tf.Float, *, clearance: float = TOUCH) -> tf.Float | None:
+        """Joint path of a straight tool motion that is in reach and free, else None."""
+        path = self.line(T_from, T_to, start)
+        if path is None or self.checker.path_hit(path, clearance) is not None:
+            return None
+        return path

@@ -1,0 +1,101 @@
+"""From a goal to a demonstration: plan the steps, do them, look again after a failure, and keep everything recorded."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from embodiedsmith.motion import symbolic
+from embodiedsmith.motion.controller import Controller
+from embodiedsmith.motion.errors import MotionError
+from embodiedsmith.motion.operators import Step
+from embodiedsmith.motion.skills import skills
+from embodiedsmith.tasks.recording import Failure, Recording
+from embodiedsmith.tasks.session import Session
+from embodiedsmith.world import SettleError, WorldFault
+
+REPLANS = 2
+REST = 40  # control steps to wait for the goal to hold at rest
+
+
+def demonstrate(session: Session, rng: np.random.Generator) -> Recording:
+    """Reset the session with `rng` and do its task. Never raises for a failed attempt: the recording says what failed.
+
+    Args:
+        session: A session; it is reset here.
+        rng: The attempt's generator: first the reset's draws, then the planners'.
+
+    Raises:
+        SettleError: the scene does not come to rest, so that there is nothing to attempt.
+    """
+    started = time.perf_counter()
+    session.reset(rng)
+    reset = time.perf_counter()
+    control = Controller(session, rng)
+    failure: Failure | None = None
+    try:
+        failure = _pursue(control)
+    except WorldFault:
+        pass  # the session holds it
+    cost = {
+        "reset_seconds": reset - started,
+        "run_seconds": time.perf_counter() - reset,
+        "plans": float(control.plans),
+        "collision_checks": float(control.checker.checks),
+    }
+    return session.finish(failure, cost)
+
+
+def _pursue(control: Controller) -> Failure | None:
+    session, goal = control.session, control.world.scenario.task.goal
+    failure: Failure | None = None
+    for attempt in range(REPLANS + 1):
+        try:
+            steps = symbolic.plan(control.world, goal, control.held.item if control.held else None)
+        except MotionError as error:
+            return error.failure(step=session.steps)
+        if attempt:
+            session.note("replanned", text="; ".join(map(str, steps)))
+        failure = _run(control, steps)
+        if failure is None:
+            failure = _rest(control)
+            if failure is None:
+                return None
+        if failure.code == "goal.timeout":
+            return failure
+    return failure
+
+
+def _run(control: Controller, steps: tuple[Step, ...]) -> Failure | None:
+    session = control.session
+    for k, step in enumerate(steps):
+        control.label = str(step)
+        session.note("skill_started", step.args, str(step))
+        try:
+            skills()[step.skill].run(control, step.args, steps[k + 1 :])
+        except MotionError as error:
+            session.note("skill_failed", step.args, f"{error.code}: {error.what}")
+            return error.failure(skill=str(step), step=session.steps)
+        session.note("skill_done", step.args, str(step))
+    return None
+
+
+def _rest(control: Controller) -> Failure | None:
+    """Stand still until the goal has held long enough; the session's own verdict decides."""
+    control.label = "rest"
+    try:
+        for _ in range(REST):
+            if control.session.succeeded:
+                return None
+            control.step()
+    except MotionError as error:
+        return error.failure(step=control.session.steps)
+    margin = control.session.margin
+    return Failure(
+        code="goal.not_reached", step=control.session.steps, value=margin, limit=0.0,
+        message=f"every step was done, but the goal does not hold: its margin is {margin:.4g}",
+    )  # fmt: skip
+
+
+__all__ = ["SettleError", "demonstrate"]

@@ -1,0 +1,137 @@
+"""Which way to take hold of an item: the asset's grasps, as the robot can reach them here and now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from embodiedsmith.assets.asset import Grasp
+from embodiedsmith.motion.collision import Hit
+from embodiedsmith.motion.controller import Controller
+from embodiedsmith.motion.errors import MotionError
+from embodiedsmith.world import transforms as tf
+
+FINGER_ROOM = 0.006  # [m] the open gripper must be wider than the item
+APPROACH = 0.10  # [m] straight approach before the grasp
+SHORT_APPROACH = 0.05
+NEAR = 0.002  # [m] kept from everything else while approaching
+MAX_TRIED = 80
+FLIP = tf.turn_z(np.pi)
+
+
+@dataclass(frozen=True)
+class GraspPlan:
+    """A grasp in reach with a free approach."""
+
+    grasp: Grasp
+    T_world_tcp: tf.Float
+    joints: tf.Float
+    """Arm joints at the grasp."""
+    approach: tf.Float
+    """Joint path (k, n) from the pre-grasp to the grasp."""
+    T_tcp_item: tf.Float
+
+
+@dataclass
+class Tally:
+    """Why candidates were turned down, for the message when none is left."""
+
+    tried: int = 0
+    unreachable: int = 0
+    nearest: float = float("inf")
+    blocked: int = 0
+    blocker: Hit | None = None
+    later: int = 0
+    later_reason: str = ""
+
+    def error(self, stage: str, item: str) -> MotionError:
+        """The typed failure that says what stood in the way of most candidates."""
+        if self.tried == 0:
+            return MotionError(f"{stage}.no_grasp", f"no grasp of {item} fits the gripper", subjects=(item,), value=0.0, limit=1.0)
+        if self.unreachable == self.tried:
+            return MotionError(
+                f"{stage}.unreachable",
+                f"none of {self.tried} poses at {item} is in reach; the nearest misses by {100 * self.nearest:.1f} cm",
+                subjects=(item,), value=self.nearest, limit=0.001,
+            )  # fmt: skip
+        if self.later > self.blocked:
+            return MotionError(f"{stage}.dead_end", f"{item} can be reached, but then {self.later_reason}", subjects=(item,))
+        other = f"{self.blocker.first} against {self.blocker.second}" if self.blocker else "something"
+        names = (self.blocker.first, self.blocker.second) if self.blocker else ()
+        return MotionError(
+            f"{stage}.blocked",
+            f"{self.blocked} of {self.tried} poses at {item} are blocked ({other}), {self.unreachable} out of reach",
+            subjects=(item, *names), value=float(self.blocked), limit=0.0,
+        )  # fmt: skip
+
+
+def candidates(control: Controller, item: str) -> list[tuple[Grasp, tf.Float]]:
+    """Grasps of `item` that fit the gripper, as world tool poses, best first.
+
+    Order: the asset's own preference in coarse steps, then the least turn of the wrist from where it is, so that motions are
+    short and much alike.
+    """
+    world = control.world
+    limit = control.robot.arm.gripper.max_width - FINGER_ROOM
+    poses = {body: world.item_pose(item, body) for body in {g.body for g in world.assets[item].affordances.grasps}}
+    R_now = control.base_pose()[:3, :3] @ control.kin.forward(control.kin.home)[:3, :3]
+    found = []
+    kinds: list[str] = []
+    for grasp in world.assets[item].affordances.grasps:
+        if grasp.width > limit:
+            continue
+        if not kinds or kinds[-1] != grasp.kind:
+            kinds.append(grasp.kind)
+        T = poses[grasp.body] @ tf.matrix(grasp.pose)
+        if T[2, 2] > 0.35:  # approach from below
+            continue
+        for flipped in (T, T @ FLIP):
+            turn = float(np.linalg.norm(tf.rotation_vector(R_now.T @ flipped[:3, :3])))
+            found.append((len(kinds) + turn, grasp, flipped))
+    found.sort(key=lambda c: c[0])
+    return [(grasp, T) for _, grasp, T in found]
+
+
+def plans(control: Controller, item: str, tally: Tally, *, ready: Callable[[GraspPlan], str | None]) -> Iterator[GraspPlan]:
+    """Grasps of `item` in reach with a free straight approach, best first.
+
+    Args:
+        control: The robot, with the checker looking at the present world.
+        item: What to hold.
+        tally: Counts why candidates were turned down.
+        ready: Says why a grasp is of no use for what comes after it (None: it is of use).
+    """
+    checker = control.checker
+    T_world_item = control.world.item_pose(item)
+    checker.allow([(item, "finger_0"), (item, "finger_1")])
+    for grasp, T in candidates(control, item)[:MAX_TRIED]:
+        tally.tried += 1
+        solution = control.ik(T, starts=2)
+        if not solution.ok:
+            tally.unreachable += 1
+            tally.nearest = min(tally.nearest, max(solution.position_error, 0.1 * solution.rotation_error))
+            continue
+        checker.set_gripper(0.0)
+        hit = checker.hit(solution.joints, NEAR)
+        path = None if hit else _approach(control, T, solution.joints)
+        if path is None:
+            tally.blocked += 1
+            tally.blocker = hit or tally.blocker
+            continue
+        plan = GraspPlan(grasp, T, solution.joints, path, tf.inverse(T) @ T_world_item)
+        reason = ready(plan)
+        if reason is not None:
+            tally.later += 1
+            tally.later_reason = reason
+            continue
+        yield plan
+
+
+def _approach(control: Controller, T: tf.Float, joints: tf.Float) -> tf.Float | None:
+    for distance in (APPROACH, SHORT_APPROACH):
+        back = control.straight(T, T @ tf.translate((0.0, 0.0, -distance)), joints, clearance=NEAR)
+        if back is not None:
+            return back[::-1]
+    return None

@@ -1,0 +1,145 @@
+"""Where the tool is for given joints, and which joints put it there (differential IK with mink).
+
+Only the robot is in this model, standing at the origin; the world's pose of the robot's base is applied by the caller.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import mink
+import mujoco
+import numpy as np
+
+from embodiedsmith import embodiments
+from embodiedsmith.world import transforms as tf
+
+POSITION_TOLERANCE = 0.001  # [m]
+ROTATION_TOLERANCE = 0.01  # [rad]
+LIMIT_MARGIN = 0.01  # [rad] kept from joint limits, so that servo overshoot stays inside
+ITERATIONS = 40
+STEP = 0.35  # [rad] largest joint change an iteration, so that linearisation holds
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Arm joints and how far their tool pose is from what was asked."""
+
+    joints: tf.Float
+    position_error: float
+    """[m]"""
+    rotation_error: float
+    """[rad]"""
+
+    @property
+    def ok(self) -> bool:
+        """Within tolerance."""
+        return self.position_error < POSITION_TOLERANCE and self.rotation_error < ROTATION_TOLERANCE
+
+
+class Kinematics:
+    """Forward and inverse kinematics of a robot's first arm, in the frame of the robot's base."""
+
+    def __init__(self, name: str) -> None:
+        robot = embodiments.get(name)
+        spec = robot.build()
+        self.model = spec.compile()
+        self.robot = robot
+        arm = robot.arm
+        self.qpos = np.array([self.model.joint(j).qposadr[0] for j in arm.joints], dtype=int)
+        self._dof = np.array([self.model.joint(j).dofadr[0] for j in arm.joints], dtype=int)
+        ranges = np.array([self.model.joint(j).range for j in arm.joints])
+        limited = np.array([bool(self.model.jnt_limited[self.model.joint(j).id]) for j in arm.joints])
+        self.lower = np.where(limited, ranges[:, 0] + LIMIT_MARGIN, -2 * np.pi)
+        self.upper = np.where(limited, ranges[:, 1] - LIMIT_MARGIN, 2 * np.pi)
+        self.home = np.asarray(arm.home, dtype=np.float64)
+        self._configuration = mink.Configuration(self.model)
+        self._task = mink.FrameTask(arm.tcp_site, "site", position_cost=1.0, orientation_cost=0.3, lm_damping=1e-3)
+        self._site = self.model.site(arm.tcp_site).id
+        self._rest = self._configuration.q.copy()
+        self._frozen = np.setdiff1d(np.arange(self.model.nv), self._dof)
+
+    def forward(self, joints: tf.Float) -> tf.Float:
+        """Tool pose (4, 4) in the base frame at arm joints (n,)."""
+        data = self._configuration.data
+        data.qpos[self.qpos] = joints
+        mujoco.mj_kinematics(self.model, data)
+        T = np.eye(4)
+        T[:3, :3] = data.site_xmat[self._site].reshape(3, 3)
+        T[:3, 3] = data.site_xpos[self._site]
+        return T
+
+    def inverse(self, T_base_tcp: tf.Float, start: tf.Float, *, iterations: int = ITERATIONS) -> Solution:
+        """Arm joints that bring the tool to `T_base_tcp` (4, 4), searched from `start` (n,); the best found when none is exact."""
+        configuration, task = self._configuration, self._task
+        task.set_target(mink.SE3.from_matrix(T_base_tcp))
+        q = self._rest.copy()
+        q[self.qpos] = np.clip(start, self.lower, self.upper)
+        best = Solution(q[self.qpos].copy(), np.inf, np.inf)
+        for _ in range(iterations):
+            configuration.update(q)
+            error = task.compute_error(configuration)
+            position, turn = float(np.linalg.norm(error[:3])), float(np.linalg.norm(error[3:]))
+            if position + 0.3 * turn < best.position_error + 0.3 * best.rotation_error:
+                best = Solution(q[self.qpos].copy(), position, turn)
+            if best.ok:
+                break
+            q[self.qpos] = self._descend(q[self.qpos])
+        return best
+
+    def _descend(self, joints: tf.Float) -> tf.Float:
+        """One damped Gauss-Newton step on mink's task, joints at a limit left out of it."""
+        objective = self._task.compute_qp_objective(self._configuration)
+        free = np.ones(len(joints), dtype=bool)
+        step = np.zeros(len(joints))
+        for _ in range(3):
+            rows = self._dof[free]
+            H = objective.H[np.ix_(rows, rows)] + 1e-6 * np.eye(len(rows))
+            step[:] = 0.0
+            step[free] = np.linalg.solve(H, -objective.c[rows])
+            blocked = ((joints <= self.lower) & (step < 0)) | ((joints >= self.upper) & (step > 0))
+            if not (blocked & free).any():
+                break
+            free &= ~blocked
+        step *= min(1.0, STEP / max(float(np.abs(step).max()), 1e-9))
+        return np.clip(joints + step, self.lower, self.upper)
+
+    def solve(self, T_base_tcp: tf.Float, start: tf.Float, rng: np.random.Generator, *, starts: int = 3) -> Solution:
+        """As `inverse`, from `start`, then home, then random joints near home: the first exact one, else the best."""
+        guesses = [start, self.home]
+        best = Solution(start, np.inf, np.inf)
+        for k in range(starts):
+            guess = guesses[k] if k < len(guesses) else self.home + rng.uniform(-0.8, 0.8, len(self.home))
+            found = self.inverse(T_base_tcp, guess)
+            if found.ok:
+                return found
+            if found.position_error < best.position_error:
+                best = found
+        return best
+
+    def line(self, T_from: tf.Float, T_to: tf.Float, start: tf.Float, *, spacing: float = 0.015) -> tf.Float | None:
+        """Arm joints (k, n) along the straight tool motion between two base-frame poses, from `start`; None when it leaves reach.
+
+        Also None when joints would jump, which happens beside a singularity.
+        """
+        shift = float(np.linalg.norm(T_to[:3, 3] - T_from[:3, 3]))
+        turn = tf.rotation_vector(T_from[:3, :3].T @ T_to[:3, :3])
+        count = max(2, int(np.ceil(max(shift / spacing, float(np.linalg.norm(turn)) / 0.1))) + 1)
+        path = [np.asarray(start, dtype=np.float64)]
+        angle = float(np.linalg.norm(turn))
+        axis = turn / angle if angle > 1e-9 else np.array([0.0, 0.0, 1.0])
+        for s in np.linspace(0, 1, count)[1:]:
+            T = T_from @ tf.turn(axis, s * angle)
+            T[:3, 3] = T_from[:3, 3] + s * (T_to[:3, 3] - T_from[:3, 3])
+            found = self.inverse(T, path[-1], iterations=15)
+            if not found.ok or np.abs(found.joints - path[-1]).max() > 0.4:
+                return None
+            path.append(found.joints)
+        return np.array(path)
+
+
+@lru_cache(maxsize=8)
+def kinematics(name: str) -> Kinematics:
+    """The kinematics of a robot, made once a process."""
+    return Kinematics(name)

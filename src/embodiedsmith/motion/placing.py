@@ -1,0 +1,289 @@
+"""Where and how to put down what is in the hand: on a support, inside a cavity, beside something."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from embodiedsmith.assets.asset import Cavity, Shape, Support
+from embodiedsmith.motion.controller import Controller
+from embodiedsmith.motion.grasping import NEAR, Tally
+from embodiedsmith.spec import split_reference
+from embodiedsmith.world import transforms as tf
+
+DROP = 0.004  # [m] height above the surface at which an item is let go
+HIGHER = (0.004, 0.03, 0.06)  # [m] heights tried when the hand or other things are in the way
+LIFT = 0.08  # [m] straight descent onto a surface
+SPOTS = 14
+YAWS = (0.0, 0.5, -0.5, 1.0, -1.0)  # fractions of pi/2 tried round the first guess
+MAX_TRIED = 120
+EDGE = 0.012  # [m] kept from the edge of a support or the wall of a cavity
+SMALL = 0.13  # [m] a support narrower than this is aimed at in its middle
+RETREAT = 0.10  # [m]
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A pose for the item, and the way it gets there."""
+
+    T_world_item: tf.Float
+    via: tuple[tf.Float, ...]
+    """Item poses passed before, first one in the open."""
+    out: tf.Float
+    """World direction (3,) in which the hand leaves when it cannot leave along its approach."""
+
+
+@dataclass(frozen=True)
+class PlacePlan:
+    """A way to put the item down that is in reach and free."""
+
+    spot: Spot
+    path: tf.Float
+    """Joint path (k, n) from the open to the release."""
+    retreat: tf.Float
+    """Joint path (k, n) from the release back into the open."""
+
+
+def plans(control: Controller, item: str, spots: Iterator[Spot], T_tcp_item: tf.Float, owner: str, tally: Tally) -> Iterator[PlacePlan]:
+    """Ways to put `item` down, held as `T_tcp_item`, at one of the spots on `owner`; best first.
+
+    The checker must look at the present world. It is left holding the item.
+    """
+    checker = control.checker
+    for spot in spots:
+        if tally.tried >= MAX_TRIED:
+            return
+        tally.tried += 1
+        T_tcp = spot.T_world_item @ tf.inverse(T_tcp_item)
+        solution = control.ik(T_tcp, starts=2)
+        if not solution.ok:
+            tally.unreachable += 1
+            tally.nearest = min(tally.nearest, max(solution.position_error, 0.1 * solution.rotation_error))
+            continue
+        plan = _try(control, item, spot, T_tcp_item, T_tcp, solution.joints, owner, tally)
+        checker.hold(None)
+        if plan is not None:
+            yield plan
+        else:
+            tally.blocked += 1
+
+
+def _try(
+    control: Controller, item: str, spot: Spot, T_tcp_item: tf.Float, T_tcp: tf.Float, joints: tf.Float, owner: str, tally: Tally
+) -> PlacePlan | None:
+    checker = control.checker
+    hands = [(item, "finger_0"), (item, "finger_1"), (item, "robot")]
+    checker.forbid_all()
+    checker.allow(hands)
+    checker.hold(item, T_tcp_item)
+    rows = [joints[None]]
+    at, T_at = joints, T_tcp
+    for k, T_via in enumerate(reversed(spot.via)):
+        if k == 0:  # touching down
+            checker.allow([(item, owner)])
+        T_to = T_via @ tf.inverse(T_tcp_item)
+        back = control.line(T_at, T_to, at)
+        if back is None:
+            return None
+        hit = checker.path_hit(back, 0.0)
+        if hit is not None:
+            tally.blocker = hit
+            return None
+        if k == 0:
+            checker.forbid_all()
+            checker.allow(hands)
+        rows.append(back[1:])
+        at, T_at = back[-1], T_to
+    path = np.vstack(rows)[::-1]
+    checker.hold(None)
+    retreat = _retreat(control, item, T_tcp, joints, spot)
+    if retreat is None:
+        return None
+    return PlacePlan(spot, path, retreat)
+
+
+def _retreat(control: Controller, item: str, T_tcp: tf.Float, joints: tf.Float, spot: Spot) -> tf.Float | None:
+    """Leave along the approach, or a little along it and then out of the opening."""
+    checker = control.checker
+    checker.forbid_all()
+    checker.allow([(item, "finger_0"), (item, "finger_1")])
+    put = control.world.items[item].qpos
+    T = spot.T_world_item
+    checker.data.qpos[put : put + 3] = T[:3, 3]
+    checker.data.qpos[put + 3 : put + 7] = tf.quaternion(T[:3, :3])
+    checker.set_gripper(0.0)
+    back = control.straight(T_tcp, T_tcp @ tf.translate((0.0, 0.0, -RETREAT)), joints, clearance=0.0)
+    if back is None:
+        T_clear = T_tcp @ tf.translate((0.0, 0.0, -0.035))
+        first = control.straight(T_tcp, T_clear, joints, clearance=0.0)
+        if first is None:
+            return None
+        T_out = T_clear.copy()
+        T_out[:3, 3] += 0.2 * spot.out
+        second = control.straight(T_clear, T_out, first[-1], clearance=0.0)
+        back = None if second is None else np.vstack([first, second[1:]])
+    return back
+
+
+def on_support(control: Controller, item: str, reference: str, T_now: tf.Float) -> Iterator[Spot]:
+    """Spots on the support named by `reference` (any of its item's, when it names none)."""
+    world = control.world
+    owner, part = split_reference(reference)
+    names = [part] if part else [s.name for s in world.assets[owner].affordances.supports]
+    for name in names:
+        support, T_world_support = world.support(f"{owner}.{name}")
+        shallow = support.headroom < 0.6 and min(support.size) > SMALL
+        spots = _points(control, item, support, T_world_support)
+        for height, (x, y), yaw in _choices(control, item, T_now, T_world_support, spots):
+            T = T_world_support @ tf.translate((x, y, height)) @ tf.turn_z(yaw)
+            yield _shelf_spot(T, T_world_support, support) if shallow else _open_spot(T, LIFT)
+
+
+def inside_cavity(control: Controller, item: str, reference: str, T_now: tf.Float) -> Iterator[Spot]:
+    """Spots inside the cavity named by `reference` (any of its item's, when it names none)."""
+    world = control.world
+    owner, part = split_reference(reference)
+    names = [part] if part else [c.name for c in world.assets[owner].affordances.cavities]
+    for name in names:
+        cavity, T_world_cavity = world.cavity(f"{owner}.{name}")
+        spots = _points(control, item, cavity, T_world_cavity)
+        upward = cavity.opening[2] > 0.7
+        for height, (x, y), yaw in _choices(control, item, T_now, T_world_cavity, spots):
+            T = T_world_cavity @ tf.translate((x, y, height)) @ tf.turn_z(yaw)
+            yield _open_spot(T, cavity.size[2] + 0.04) if upward else _cavity_spot(T, T_world_cavity, cavity)
+
+
+def beside(control: Controller, item: str, other: str, gap: float, T_now: tf.Float) -> Iterator[Spot]:
+    """Spots standing on what `other` stands on, with about `gap` [m] between the two bounding boxes."""
+    world = control.world
+    other = split_reference(other)[0]
+    parent = world.scenario.scene.item(other).parent
+    box = world.corners(other)
+    centre, floor = box.mean(axis=0), float(box[:, 2].min())
+    size = world.assets[item].size
+    reach = 0.5 * float(np.hypot(size[0], size[1])) + gap
+    toward = control.base_pose()[:3, 3] - centre
+    first = float(np.arctan2(toward[1], toward[0]))
+    half = 0.5 * float(np.ptp(box[:, :2], axis=0).max())
+    for turn in (np.pi / 2, -np.pi / 2, 0.6, -0.6, 0.0, 2.4, -2.4, np.pi):
+        direction = np.array([np.cos(first + turn), np.sin(first + turn)])
+        x, y = centre[:2] + (half + reach) * direction
+        if parent is not None and not _supported(control, parent, (x, y)):
+            continue
+        T_spot = tf.translate((x, y, floor))
+        for yaw in _yaws(control, T_now, T_spot):
+            yield _open_spot(T_spot @ tf.translate((0, 0, DROP)) @ tf.turn_z(yaw), LIFT)
+
+
+def at_point(control: Controller, item: str, point: tuple[float, float, float], T_now: tf.Float) -> Iterator[Spot]:
+    """The spot where the item's root is at a world point [m], upright."""
+    T_spot = tf.translate(point)
+    for yaw in _yaws(control, T_now, T_spot):
+        yield _open_spot(T_spot @ tf.translate((0, 0, DROP)) @ tf.turn_z(yaw), LIFT)
+
+
+def _open_spot(T: tf.Float, lift: float) -> Spot:
+    above = T.copy()
+    above[2, 3] += lift
+    return Spot(T, (above,), np.array([0.0, 0.0, 1.0]))
+
+
+def _cavity_spot(T: tf.Float, T_world_cavity: tf.Float, cavity: Cavity) -> Spot:
+    """In through the front, a little above the floor, then down."""
+    out = T_world_cavity[:3, :3] @ np.asarray(cavity.opening)
+    along = float(np.dot(T[:3, 3] - T_world_cavity[:3, 3], out))
+    length = abs(float(np.dot(np.asarray(cavity.size), np.abs(np.asarray(cavity.opening)))))
+    return _through_front(T, out, 0.5 * length - along)
+
+
+def _shelf_spot(T: tf.Float, T_world_support: tf.Float, support: Support) -> Spot:
+    out = T_world_support[:3, 0]
+    along = float(np.dot(T[:3, 3] - T_world_support[:3, 3], out))
+    return _through_front(T, out, 0.5 * support.size[0] - along)
+
+
+def _through_front(T: tf.Float, out: tf.Float, distance: float) -> Spot:
+    above, front = T.copy(), T.copy()
+    above[2, 3] += 0.015
+    front[:3, 3] = above[:3, 3] + (distance + 0.10) * out
+    return Spot(T, (front, above), out)
+
+
+def _choices(
+    control: Controller, item: str, T_now: tf.Float, T_world_place: tf.Float, spots: list[tuple[float, float]]
+) -> Iterator[tuple[float, tuple[float, float], float]]:
+    """Height above the floor of the place, point and yaw in its frame, best first."""
+    for height in HIGHER:
+        for spot in spots:
+            T_spot = T_world_place @ tf.translate((*spot, 0.0))
+            yield from ((h, s, yaw) for h, s, yaw in product((height,), (spot,), _yaws(control, T_now, T_spot)))
+
+
+def _yaws(control: Controller, T_now: tf.Float, T_world_spot: tf.Float) -> list[float]:
+    """Turns of the item in the place's frame, beginning with the one that keeps the hand as it is seen from the robot."""
+    base = control.base_pose()[:3, 3]
+    before, after = T_now[:2, 3] - base[:2], T_world_spot[:2, 3] - base[:2]
+    swing = np.arctan2(after[1], after[0]) - np.arctan2(before[1], before[0])
+    upright = np.arctan2(T_now[1, 0], T_now[0, 0])
+    first = upright + swing - np.arctan2(T_world_spot[1, 0], T_world_spot[0, 0])
+    return [float(first + k * np.pi / 2) for k in YAWS] + [float(first + np.pi)]
+
+
+def _points(control: Controller, item: str, place: Support | Cavity, T_world_place: tf.Float) -> list[tuple[float, float]]:
+    """Points for the item's root in the place's frame, best first: the middle, then random ones not taken by other things."""
+    size = control.world.assets[item].size
+    radius = 0.5 * float(min(size[0], size[1]))
+    half = (0.5 * place.size[0] - radius - EDGE, 0.5 * place.size[1] - radius - EDGE)
+    narrow = min(place.size[:2]) < SMALL or min(half) <= 0
+    points = [(0.0, 0.0)]
+    if not narrow:
+        draws = control.rng.uniform(-1, 1, (SPOTS * 3, 2)) * np.maximum(half, 0.0)
+        points += [(float(x), float(y)) for x, y in draws if _inside_shape((x, y), half, place.shape)]
+    taken = _taken(control, item, T_world_place)
+    base = tf.inverse(T_world_place) @ np.append(control.base_pose()[:3, 3], 1.0)
+    reach = control.robot.arm.reach
+
+    def awkward(point: tuple[float, float]) -> tuple[bool, float]:
+        crowded = any(np.hypot(point[0] - x, point[1] - y) < radius + r + 0.035 for x, y, r in taken)
+        distance = float(np.hypot(point[0] - base[0], point[1] - base[1]))
+        return crowded, max(0.0, distance - 0.8 * reach) + max(0.0, 0.3 - distance)
+
+    free = sorted(points[1:], key=awkward)[:SPOTS]
+    return [*sorted(points[:1] + free, key=lambda p: awkward(p)[0])] if not narrow else points
+
+
+def _inside_shape(point: tuple[float, float], half: tuple[float, float], shape: Shape) -> bool:
+    return shape == "rectangle" or float(np.hypot(point[0] / half[0], point[1] / half[1])) < 1.0
+
+
+def _taken(control: Controller, item: str, T_world_place: tf.Float) -> list[tuple[float, float, float]]:
+    """Centre (x, y) in the place's frame and radius of every other free item near the place's floor."""
+    world = control.world
+    T_place_world = tf.inverse(T_world_place)
+    found = []
+    for other in world.items:
+        if other == item or world.scenario.scene.item(other).fixed:
+            continue
+        box = world.corners(other) @ T_place_world[:3, :3].T + T_place_world[:3, 3]
+        if box[:, 2].max() < 0.0 or box[:, 2].min() > 0.5:
+            continue
+        centre = box.mean(axis=0)
+        found.append((float(centre[0]), float(centre[1]), 0.5 * float(np.ptp(box[:, :2], axis=0).max())))
+    return found
+
+
+def _supported(control: Controller, parent: str, point: tuple[float, float]) -> bool:
+    """Whether a world point lies over one of the parent's supports."""
+    world = control.world
+    for support in world.assets[parent].affordances.supports:
+        place, T = world.support(f"{parent}.{support.name}")
+        local = T[:2, :2].T @ (np.asarray(point) - T[:2, 3])
+        if (np.abs(local) < 0.5 * np.asarray(place.size) - EDGE).all():
+            return True
+    return False
+
+
+__all__ = ["DROP", "NEAR", "PlacePlan", "Spot", "at_point", "beside", "inside_cavity", "on_support", "plans"]

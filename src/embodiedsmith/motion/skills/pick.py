@@ -1,0 +1,151 @@
+"""pick(item, place): take hold of an item where it is and lift it into the open."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from embodiedsmith.motion import grasping
+from embodiedsmith.motion.controller import CARE, Controller
+from embodiedsmith.motion.errors import MotionError
+from embodiedsmith.motion.grasping import GraspPlan, Tally
+from embodiedsmith.motion.operators import Operator, Step
+from embodiedsmith.motion.skills import Skill
+from embodiedsmith.motion.skills.place import place_plan
+from embodiedsmith.spec import split_reference
+from embodiedsmith.world import transforms as tf
+
+LIFT = 0.12  # [m]
+LIFTS = (LIFT, 0.08, 0.05)
+NUDGE = 0.012  # [m] lifted before pulling out of a front opening
+REGRASPS = 4
+
+
+def run(control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...]) -> None:
+    """Grasp and lift; a grasp that slips is tried again with the next best one."""
+    item, place = args
+    if control.gripper > 0.0:
+        control.grip(0.0)
+    control.look()
+    tally = Tally()
+    failed: MotionError | None = None
+    following = next((s for s in upcoming if s.skill.startswith("place") and s.args[0] == item), None)
+
+    def ready(plan: GraspPlan) -> str | None:
+        if following is None:
+            return None
+        later = Tally()
+        found = place_plan(control, following, plan.T_tcp_item, later)
+        control.look()
+        control.checker.allow([(item, "finger_0"), (item, "finger_1")])
+        return None if found is not None else later.error(following.skill, item).what
+
+    for k, plan in enumerate(grasping.plans(control, item, tally, ready=ready)):
+        if k == REGRASPS:
+            break
+        try:
+            _grasp(control, item, place, plan)
+            return
+        except MotionError as error:
+            if error.code == "goal.timeout":
+                raise
+            failed = error
+            control.session.note("recovery", (item,), error.what)
+            _back_off(control)
+    raise failed or tally.error("pick", item)
+
+
+def _grasp(control: Controller, item: str, place: str, plan: GraspPlan) -> None:
+    world = control.world
+    control.look()
+    control.reach(plan.approach[0], stage="pick")
+    control.follow(plan.approach, stage="pick", speed=CARE)
+    control.grip(1.0)
+    if not (world.touching("finger_0", item) and world.touching("finger_1", item)):
+        raise MotionError(
+            "pick.missed", f"the fingers closed beside {item}", subjects=(item,), value=world.gripper(), limit=1.0
+        )
+    control.take(item)
+    before = world.item_pose(item)[2, 3]
+    control.look()
+    control.checker.allow([(item, owner) for owner in world.owners if world.touching(item, owner)])
+    path = _way_out(control, place)
+    control.follow(path, stage="pick", speed=0.5)
+    rise = float(world.item_pose(item)[2, 3] - before)
+    if rise < 0.5 * NUDGE:
+        control.let_go()
+        raise MotionError("pick.slipped", f"{item} stayed behind", subjects=(item,), value=rise, limit=NUDGE)
+    control.take(item)  # as it has settled in the hand
+
+
+def _way_out(control: Controller, place: str) -> tf.Float:
+    """Joint path from the grasp into the open: up, or a little up and out of a front opening."""
+    world, joints = control.world, control.joints
+    T = control.checker.pose(joints)
+    assert control.held is not None
+    owner, part = split_reference(place)
+    cavity = next((c for c in world.assets[owner].affordances.cavities if c.name == part), None) if owner in world.assets else None
+    if cavity is not None and cavity.opening[2] < 0.7:
+        _, T_cavity = world.cavity(place)
+        out = T_cavity[:3, :3] @ np.asarray(cavity.opening)
+        T_up, T_out = T.copy(), T.copy()
+        T_up[2, 3] += NUDGE
+        reach = float(np.dot(np.abs(np.asarray(cavity.opening)), np.asarray(cavity.size)))
+        along = float(np.dot(world.item_pose(control.held.item)[:3, 3] - T_cavity[:3, 3], out))
+        T_out[:3, 3] = T_up[:3, 3] + (0.5 * reach - along + 0.08) * out
+        first = control.line(T, T_up, joints)
+        second = None if first is None else control.line(T_up, T_out, first[-1])
+        if first is not None and second is not None:
+            return np.vstack([first, second[1:]])
+    rise = 0.0 if cavity is None else cavity.size[2]
+    for lift in (rise + LIFTS[0], *LIFTS):
+        T_up = T.copy()
+        T_up[2, 3] += lift
+        path = control.straight(T, T_up, joints)
+        if path is not None:
+            return path
+    raise MotionError("pick.blocked", f"{control.held.item} cannot be lifted out of {place}", subjects=(control.held.item, place))
+
+
+def _back_off(control: Controller) -> None:
+    """Open the hand and rise, whatever is in it."""
+    control.let_go()
+    control.grip(0.0)
+    control.look()
+    control.checker.allow([(f, i) for f in ("finger_0", "finger_1", "robot") for i in control.world.items])
+    T = control.checker.pose(control.joints)
+    back = control.straight(T, T @ tf.translate((0.0, 0.0, -grasping.SHORT_APPROACH)), control.joints)
+    if back is not None:
+        control.follow(back, stage="pick", speed=0.5)
+
+
+def _operator(*gate: tuple[str, ...], parameters: tuple[tuple[str, str], ...] = ()) -> Operator:
+    return Operator(
+        skill="pick",
+        parameters=(("item", "item"), ("place", "place"), ("zone", "zone"), *parameters),
+        needs=(
+            ("empty_hand",), ("graspable", "item"), ("at", "item", "place"), ("untopped", "item"),
+            ("place_zone", "place", "zone"), ("standing", "zone"), *gate,
+        ),
+        adds=(("holding", "item"),),
+        removes=(("empty_hand",), ("at", "item", "place")),
+        passes=("item", "place"),
+    )  # fmt: skip
+
+
+def _from_top() -> Operator:
+    base = _operator(("ungated", "place"), ("on_top", "place", "below"), parameters=(("below", "item"),))
+    return Operator(
+        skill="pick", parameters=base.parameters, needs=base.needs, removes=base.removes, passes=base.passes,
+        adds=(*base.adds, ("bare", "place"), ("untopped", "below")),
+    )  # fmt: skip
+
+
+SKILL = Skill(
+    name="pick",
+    operators=(
+        _operator(("ungated", "place"), ("roomy", "place")),
+        _operator(("gate", "place", "part"), ("opened", "part"), parameters=(("part", "part"),)),
+        _from_top(),
+    ),
+    run=run,
+)

@@ -1,0 +1,124 @@
+"""place(item, place): put what is in the hand on a support or into a cavity, upright, and let go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from embodiedsmith.motion import placing
+from embodiedsmith.motion.controller import CARE, Controller
+from embodiedsmith.motion.errors import MotionError
+from embodiedsmith.motion.grasping import Tally
+from embodiedsmith.motion.operators import Operator, Step
+from embodiedsmith.motion.placing import PlacePlan, Spot
+from embodiedsmith.motion.skills import Skill
+from embodiedsmith.spec import predicates, split_reference
+from embodiedsmith.tasks.registry import predicate
+from embodiedsmith.world import transforms as tf
+
+WAIT = 6  # control steps for a released item to come to rest
+RETRIES = 3
+NEAR_GAP = 0.045  # [m] between the bounding boxes of things that are to be near
+
+
+def place_plan(control: Controller, step: Step, T_tcp_item: tf.Float, tally: Tally) -> PlacePlan | None:
+    """The best way to do a place step with the item held as `T_tcp_item`; None with the reasons in `tally`."""
+    item, owner = step.args[0], split_reference(step.args[-1])[0]
+    found = placing.plans(control, item, _spots(control, step), T_tcp_item, owner, tally)
+    return next(found, None)
+
+
+def _spots(control: Controller, step: Step) -> Iterator[Spot]:
+    item, T_now = step.args[0], control.world.item_pose(step.args[0])
+    if step.skill == "place_near":
+        return placing.beside(control, item, step.args[1], NEAR_GAP, T_now)
+    if step.skill == "place_at":
+        point = next(p for p in predicates(control.world.scenario.task.goal) if p.name == "at" and p.args[0] == item).params
+        return placing.at_point(control, item, (point["x"], point["y"], point["z"]), T_now)
+    owner, part = split_reference(step.args[1])
+    if any(c.name == part for c in control.world.assets[owner].affordances.cavities):
+        return placing.inside_cavity(control, item, step.args[1], T_now)
+    return placing.on_support(control, item, step.args[1], T_now)
+
+
+def put_down(control: Controller, step: Step) -> None:
+    """Do a place step with what is in the hand; a spot whose way is blocked is followed by the next best.
+
+    Raises:
+        MotionError: typed by the step's skill.
+    """
+    held = control.held
+    if held is None or held.item != step.args[0]:
+        raise MotionError(f"{step.skill}.empty_hand", f"{step.args[0]} is not in the hand", subjects=(step.args[0],))
+    failed: MotionError | None = None
+    tally = Tally()
+    control.look()
+    owner = split_reference(step.args[-1])[0]
+    found = placing.plans(control, held.item, _spots(control, step), held.T_tcp_item, owner, tally)
+    for k, plan in enumerate(found):
+        if k == RETRIES:
+            break
+        control.look()
+        try:
+            control.reach(plan.path[0], stage=step.skill)
+        except MotionError as error:
+            if not error.code.endswith(".blocked"):
+                raise
+            failed = error
+            control.look()
+            continue
+        _release(control, plan, step.skill)
+        return
+    raise failed or tally.error(step.skill, held.item)
+
+
+def _release(control: Controller, plan: PlacePlan, stage: str) -> None:
+    control.follow(plan.path, stage=stage, speed=CARE, keep=True)
+    control.let_go()
+    control.grip(0.0)
+    control.follow(plan.retreat, stage=stage, speed=0.6)
+
+
+def run(control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...]) -> None:
+    """Put down and check that the item is where it should be."""
+    item, reference = args
+    put_down(control, Step("place", args))
+    control.wait(WAIT)
+    owner, part = split_reference(reference)
+    inside = any(c.name == part for c in control.world.assets[owner].affordances.cavities)
+    name = "inside" if inside else "on"
+    margin = predicate(name).margin(control.world, (item, reference))
+    if margin <= 0:
+        raise MotionError(
+            "place.effect", f"{item} is not {name} {reference} after letting go (margin {100 * margin:.1f} cm)",
+            subjects=(item, reference), value=margin, limit=0.0,
+        )  # fmt: skip
+
+
+_BASE = Operator(
+    skill="place",
+    parameters=(("item", "item"), ("place", "place"), ("zone", "zone")),
+    needs=(("holding", "item"), ("place_zone", "place", "zone"), ("standing", "zone")),
+    adds=(("at", "item", "place"), ("empty_hand",), ("upright", "item")),
+    removes=(("holding", "item"),),
+    passes=("item", "place"),
+)
+
+SKILL = Skill(
+    name="place",
+    operators=(
+        replace(_BASE, needs=(*_BASE.needs, ("ungated", "place"), ("roomy", "place"))),
+        replace(
+            _BASE,
+            parameters=(*_BASE.parameters, ("part", "part")),
+            needs=(*_BASE.needs, ("gate", "place", "part"), ("opened", "part")),
+        ),
+        replace(
+            _BASE,
+            parameters=(*_BASE.parameters, ("below", "item")),
+            needs=(*_BASE.needs, ("ungated", "place"), ("bare", "place"), ("on_top", "place", "below")),
+            removes=(*_BASE.removes, ("bare", "place"), ("untopped", "below")),
+        ),
+    ),
+    run=run,
+)
