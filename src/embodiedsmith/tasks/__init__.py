@@ -6,8 +6,9 @@ from embodiedsmith.tasks.probe import Probe
 from embodiedsmith.tasks.recording import Event, Failure, Recording
 from embodiedsmith.tasks.registry import predicate, predicate_names
 from embodiedsmith.tasks.session import Session, replay
+from embodiedsmith.tasks.text import check_text, instruction
 
 __all__ = [
     "Bound", "Event", "Failure", "GoalMonitor", "PredicateKind", "Probe", "Recording", "Role", "Session", "Words",
-    "goal_faults", "predicate", "predicate_names", "replay", "reward", "title",
+    "check_text", "goal_faults", "instruction", "predicate", "predicate_names", "replay", "reward", "title",
 ]  # fmt: skip

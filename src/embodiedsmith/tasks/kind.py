@@ -57,7 +57,11 @@ class Words:
     undo: str
     """Instruction to make it false: "take {0} off {1}"."""
     verbs: tuple[str, ...]
-    """Words by which an instruction asks for it, lower case; with spaces between words."""
+    """Words by which an instruction asks for it, lower case, without endings: "put", "pick up"."""
+    marks: tuple[str, ...] = ()
+    """Words that must stand in the instruction too when the verb is one that other predicates share: "in", "into"."""
+    alike: str = ""
+    """`do` for two things of the same category, when people say it differently: "stack {0} on {1}"."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,10 @@ class PredicateKind:
     check: Callable[[Assets, Args, Params], list[str]] = _no_faults
     """What makes it impossible by construction (what goes in is too large), beyond what `faults` finds from the roles."""
     words: dict[Language, Words]
+    leads_to: frozenset[str] = frozenset()
+    """Predicates that it is a natural step towards: an instruction may mention it on the way without the goal asking for it."""
+    said_last: bool = False
+    """Whether it is said after what it is joined with by `all`, because once it holds the rest cannot be done any more."""
 
     def resolve(self, params: Params) -> dict[str, float]:
         """All parameters, given or default.

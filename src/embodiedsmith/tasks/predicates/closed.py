@@ -21,6 +21,7 @@ PREDICATE = PredicateKind(
         "hinge": Param(0.03, "rad", "how far a door may stand open"),
     },
     bind=bind,
+    said_last=True,
     words={
         "en": Words("close {0}", "open {0}", ("close", "shut", "push in")),
         "zh": Words("关上{0}", "打开{0}", ("关上", "关闭", "关好", "合上", "关")),

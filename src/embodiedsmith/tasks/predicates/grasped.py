@@ -31,6 +31,7 @@ PREDICATE = PredicateKind(
     roles=(Role("item", "movable"),),
     bind=bind,
     check=check,
+    leads_to=frozenset({"lifted", "on", "inside", "near", "at", "touching", "upright"}),
     words={
         "en": Words("grasp {0}", "let go of {0}", ("grasp", "grab", "hold", "take hold of", "grip", "pick up")),
         "zh": Words("抓住{0}", "松开{0}", ("抓住", "握住", "抓", "握", "拿住")),

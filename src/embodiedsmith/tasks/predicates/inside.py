@@ -98,8 +98,13 @@ PREDICATE = PredicateKind(
     check=check,
     words={
         "en": Words(
-            "put {0} in {1}", "take {0} out of {1}", ("put", "place", "store", "drop", "load", "insert", "move", "return")
+            "put {0} in {1}",
+            "take {0} out of {1}",
+            ("put", "place", "store", "drop", "load", "insert", "move", "return", "set"),
+            ("in", "into", "inside", "back", "away"),
         ),
-        "zh": Words("把{0}放进{1}里", "把{0}从{1}里拿出来", ("放", "装", "收", "丢", "扔", "搁", "搬")),
+        "zh": Words(
+            "把{0}放进{1}里", "把{0}从{1}里拿出来", ("放", "装", "收", "丢", "扔", "搁", "搬"), ("里", "进", "入", "内", "中")
+        ),
     },
 )

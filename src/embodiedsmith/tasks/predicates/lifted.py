@@ -37,6 +37,7 @@ PREDICATE = PredicateKind(
     params={"height": Param(0.05, "m", "least rise of the item's lowest point")},
     bind=bind,
     check=check,
+    leads_to=frozenset({"on", "inside", "near", "at", "touching", "upright"}),
     words={
         "en": Words("lift {0}", "put {0} down", ("lift", "lift up", "raise", "pick up", "hold up")),
         "zh": Words("拿起{0}", "放下{0}", ("拿起", "举起", "提起", "抬起", "拎起")),

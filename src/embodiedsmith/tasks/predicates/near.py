@@ -19,7 +19,17 @@ PREDICATE = PredicateKind(
     params={"distance": Param(0.10, "m", "largest distance between the bounding boxes")},
     bind=bind,
     words={
-        "en": Words("move {0} next to {1}", "move {0} away from {1}", ("next to", "near", "beside", "close to")),
-        "zh": Words("把{0}移到{1}旁边", "把{0}从{1}旁边移开", ("旁边", "附近", "靠近", "边上")),
+        "en": Words(
+            "move {0} next to {1}",
+            "move {0} away from {1}",
+            ("move", "bring", "put", "place", "set", "push", "near", "next to", "close to"),
+            ("next to", "near", "beside", "close to", "by"),
+        ),
+        "zh": Words(
+            "把{0}移到{1}旁边",
+            "把{0}从{1}旁边移开",
+            ("移到", "移动", "搬", "放", "拿", "摆", "靠近"),
+            ("旁", "附近", "靠近", "边"),
+        ),
     },
 )

@@ -82,7 +82,15 @@ PREDICATE = PredicateKind(
     bind=bind,
     check=check,
     words={
-        "en": Words("put {0} on {1}", "take {0} off {1}", ("put", "place", "set", "stack", "lay", "move", "return")),
-        "zh": Words("把{0}放到{1}上", "把{0}从{1}上拿开", ("放", "摆", "叠", "堆", "搁", "搬")),
+        "en": Words(
+            "put {0} on {1}",
+            "take {0} off {1}",
+            ("put", "place", "set", "stack", "lay", "move", "return", "store"),
+            ("on", "onto", "atop", "back"),
+            "stack {0} on {1}",
+        ),
+        "zh": Words(
+            "把{0}放到{1}上", "把{0}从{1}上拿开", ("放", "摆", "叠", "堆", "搁", "搬", "收"), ("上", "回"), "把{0}叠到{1}上"
+        ),
     },
 )

@@ -26,8 +26,9 @@ PREDICATE = PredicateKind(
     params={"fraction": Param(0.6, "1", "least opening as a fraction of the joint's range")},
     bind=bind,
     check=check,
+    leads_to=frozenset({"closed", "inside", "on", "grasped", "lifted", "upright", "near", "at", "touching"}),
     words={
         "en": Words("open {0}", "close {0}", ("open", "pull open", "pull out")),
-        "zh": Words("打开{0}", "关上{0}", ("打开", "拉开", "开")),
+        "zh": Words("打开{0}", "关上{0}", ("打开", "拉开", "开启")),
     },
 )

@@ -20,7 +20,7 @@ PREDICATE = PredicateKind(
     params={"angle": Param(math.radians(10.0), "rad", "largest tilt")},
     bind=bind,
     words={
-        "en": Words("stand {0} upright", "tip {0} over", ("stand", "upright")),
-        "zh": Words("把{0}竖直放好", "把{0}放倒", ("竖", "立", "扶正")),
+        "en": Words("stand {0} upright", "tip {0} over", ("stand", "stand up", "upright", "straighten")),
+        "zh": Words("把{0}竖直放好", "把{0}放倒", ("竖", "立起", "立直", "扶正")),
     },
 )

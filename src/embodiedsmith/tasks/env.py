@@ -1,0 +1,141 @@
+"""A scenario as a Gymnasium environment.
+
+env = make_env(scenario)
+observation, info = env.reset(seed=0)
+observation, reward, terminated, truncated, info = env.step(env.action_space.sample())
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+
+from embodiedsmith.runtime.errors import UsageError
+from embodiedsmith.runtime.seeds import generator
+from embodiedsmith.spec import Scenario
+from embodiedsmith.tasks.goal import reward
+from embodiedsmith.tasks.recording import Recording
+from embodiedsmith.tasks.session import Session
+from embodiedsmith.world import World, WorldFault
+from embodiedsmith.world.compile import ROBOT
+from embodiedsmith.world.render import WorldRenderer, camera_names
+
+Observation = dict[str, NDArray[np.float64]]
+
+
+class ScenarioEnv(gymnasium.Env[Observation, NDArray[np.float64]]):  # type: ignore[misc]
+    """One scenario, reset with fresh variation at every episode.
+
+    Observation: a dict of the world's low-dimensional observations (see `World.observe`), each of shape (d,), SI units.
+    Action: absolute joint targets [m, rad] within the joint limits, then grippers 0 open to 1 closed (see `World.step`).
+    Reward: see `tasks.goal.reward`. Terminated on success; truncated at the horizon or when the simulation went bad
+    (`info["failure"]` says how). `info` always has `margin`, `success` and the margins of the predicates.
+
+    Args:
+        scenario: A laid-out scenario.
+        render_mode: "rgb_array" or None.
+        camera: Camera to render from; None: the scene's first one, else the robot's first.
+        size: Picture width and height [pixels].
+
+    Raises:
+        CompileError: the scenario cannot be built.
+        UsageError: unknown render mode or camera, or a goal that makes no sense.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"], "render_fps": 20}
+
+    def __init__(
+        self, scenario: Scenario, *, render_mode: str | None = None, camera: str | None = None, size: tuple[int, int] = (320, 240)
+    ) -> None:
+        if render_mode not in (None, "rgb_array"):
+            raise UsageError(f"unknown render mode '{render_mode}'", choices=["rgb_array"])
+        self.scenario = scenario
+        self.render_mode = render_mode
+        self.world = World(scenario)
+        self.session = Session(self.world)
+        self._camera, self._size = self._choose_camera(camera), size
+        self._renderer: WorldRenderer | None = None
+        self.observation_space = gymnasium.spaces.Dict(
+            {
+                name: gymnasium.spaces.Box(-np.inf, np.inf, (at.stop - at.start,), np.float64)
+                for name, at in self.world.observation_slices.items()
+            }
+        )
+        self.action_space = gymnasium.spaces.Box(*self._action_limits(), dtype=np.float64)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
+        """Start an episode; the same seed gives the same episode. Without a seed the environment goes on with its own stream.
+
+        Raises:
+            SettleError: the scene does not come to rest.
+        """
+        super().reset(seed=seed)
+        self.session.reset(generator(int(self.np_random.integers(2**62)), self.scenario.id, "env"))
+        return self._observe(), self._info()
+
+    def step(self, action: NDArray[np.float64]) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Advance one control step; see the class. An action outside its space is clipped to it."""
+        before = self.session.margin
+        clipped = np.clip(np.asarray(action, dtype=np.float64), self.action_space.low, self.action_space.high)
+        try:
+            self.session.step(clipped)
+        except WorldFault:
+            failure = self.session.fault
+            return self._last_observation, 0.0, False, True, {**self._info(), "failure": failure.code if failure else ""}
+        success = self.session.succeeded
+        gain = reward(before, self.session.margin, success=success)
+        return self._observe(), gain, success, self.session.timed_out and not success, self._info()
+
+    def recording(self) -> Recording:
+        """What happened since the last reset; the environment must be reset before it is stepped again."""
+        return self.session.finish()
+
+    def render(self) -> NDArray[np.uint8] | None:
+        """The picture of the world now, shape (height, width, 3); None without a render mode."""
+        if self.render_mode is None:
+            return None
+        if self._renderer is None:
+            self._renderer = WorldRenderer(self.world, *self._size)
+        return self._renderer.rgb(self._camera)
+
+    def close(self) -> None:
+        """Free the renderer."""
+        if self._renderer is not None:
+            self._renderer.close()
+            self._renderer = None
+
+    def _observe(self) -> Observation:
+        flat = self.world.observe()
+        self._last_observation = {name: flat[at] for name, at in self.world.observation_slices.items()}
+        return self._last_observation
+
+    def _info(self) -> dict[str, Any]:
+        monitor = self.session.monitor
+        margins = dict(zip(monitor.predicate_names, monitor.predicate_margins.tolist(), strict=True))
+        return {"margin": self.session.margin, "success": self.session.succeeded, "predicates": margins}
+
+    def _action_limits(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Joint limits, then 0 to 1 for the grippers; [-pi, pi] for joints without limits."""
+        model, n = self.world.model, self.world.joint_count
+        joints = [model.joint(ROBOT + name) for name in self.world.action_names[:n]]
+        limits = np.array([j.range if model.jnt_limited[j.id] else (-np.pi, np.pi) for j in joints], dtype=np.float64)
+        grippers = self.world.action_size - n
+        return np.append(limits[:, 0], np.zeros(grippers)), np.append(limits[:, 1], np.ones(grippers))
+
+    def _choose_camera(self, camera: str | None) -> str:
+        cameras = camera_names(self.world)
+        if camera is None:
+            return cameras[0] if cameras else ""
+        if camera not in cameras:
+            raise UsageError(f"unknown camera '{camera}'", choices=cameras)
+        return camera
+
+
+def make_env(
+    scenario: Scenario, *, render_mode: str | None = None, camera: str | None = None, size: tuple[int, int] = (320, 240)
+) -> ScenarioEnv:
+    """The scenario as a Gymnasium environment; see `ScenarioEnv`."""
+    return ScenarioEnv(scenario, render_mode=render_mode, camera=camera, size=size)
