@@ -28,6 +28,8 @@ TRAVEL = 0.87
 """Travel of a drawer as a fraction of its depth: single-extension runners give 0.75-0.8, full extension 1."""
 
 Side = Literal["left", "right"]
+Area = tuple[tuple[float, float], tuple[float, float]]
+"""Ranges of y and z in the root frame [m]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +71,8 @@ class Carcass:
     back: float = 0.006
     plinth: float = 0.0
     """Height of the bottom board above z = 0."""
+    shelf: float | None = None
+    """Thickness of the boards between rows; None: `board`."""
 
     @property
     def face(self) -> float:
@@ -80,9 +84,15 @@ class Carcass:
         """x of the inner face of the back, and of the opening."""
         return -self.depth / 2 + self.back, self.face
 
+    @property
+    def divider(self) -> float:
+        """Thickness of the boards between rows."""
+        return self.board if self.shelf is None else self.shelf
+
     def column(self, rows: Sequence[float], cells: Sequence[int]) -> list[list[Cell]]:
         """Divide the inside into rows, top to bottom, of relative heights `rows` with so many equal `cells` each."""
-        free = self.height - self.plinth - self.board * (len(rows) + 1)
+        between = self.divider
+        free = self.height - self.plinth - 2 * self.board - between * (len(rows) - 1)
         heights = [free * row / sum(rows) for row in rows]
         grid, top = [], self.height - self.board
         for height, count in zip(heights, cells, strict=True):
@@ -94,7 +104,7 @@ class Carcass:
                     for i in range(count)
                 ]
             )
-            top -= height + self.board
+            top -= height + between
         return grid
 
 
@@ -113,8 +123,8 @@ def add_carcass(fragment: Fragment, carcass: Carcass, grid: Sequence[Sequence[Ce
     fragment.box("root", (c.back, inner, tall), (x0 + c.back / 2, 0, c.plinth + c.board + tall / 2), finish)
     inner_deep, inner_mid = deep - c.back, mid + c.back / 2
     for row in grid[:-1]:
-        z = row[0].z[0] - c.board / 2
-        fragment.box("root", (inner_deep, inner, c.board), (inner_mid, 0, z), finish)
+        z = row[0].z[0] - c.divider / 2
+        fragment.box("root", (inner_deep, inner, c.divider), (inner_mid, 0, z), finish)
     for row in grid:
         for cell in row[:-1]:
             height, z = cell.height, cell.middle[1]
@@ -125,7 +135,7 @@ def add_carcass(fragment: Fragment, carcass: Carcass, grid: Sequence[Sequence[Ce
         fragment.box("root", (deep - set_back, inner, c.plinth), (mid - set_back / 2, 0, c.plinth / 2), finish)
 
 
-def front_area(carcass: Carcass, cells: Iterable[Cell]) -> tuple[tuple[float, float], tuple[float, float]]:
+def front_area(carcass: Carcass, cells: Iterable[Cell]) -> Area:
     """The y and z range of a front over some cells [m]: to the carcass's outer edges, or half-way over inner boards."""
     some = list(cells)
     half = carcass.board / 2
@@ -216,7 +226,7 @@ def add_drawer(
 def add_door(
     fragment: Fragment,
     carcass: Carcass,
-    cells: Sequence[Cell],
+    area: Area,
     name: str,
     *,
     hinge: Side,
@@ -227,11 +237,12 @@ def add_door(
     handle_length: float = 0.14,
     window: Finish | None = None,
 ) -> Handle:
-    """A door over some cells, hung on its outer front edge: `left` and `right` are those of a person looking at it.
+    """A door over an area of the front (see `front_area`), hung on its outer front edge.
 
+    `left` and `right` are those of a person looking at it.
     The body's origin is on the hinge axis, half-way up. `handle_height` is in the root frame [m]; None: half-way up.
     """
-    (y0, y1), (z0, z1) = front_area(carcass, cells)
+    (y0, y1), (z0, z1) = area
     # Looking at the front, along -x, the left-hand side is -y.
     inward = 1.0 if hinge == "left" else -1.0
     width, height, middle = y1 - y0, z1 - z0, (z0 + z1) / 2

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import cos, pi, sin, sqrt
+from typing import Literal
 
 import mujoco
 import numpy as np
@@ -101,8 +102,7 @@ def round_grasps(
                 if back * cos(slope) > 0.45 * radius or _lowest(origin, slope) < FLOOR_ROOM:
                     continue
                 width = 2 * sqrt(radius**2 - (back * cos(slope)) ** 2)
-                kind = "top" if pitch == 90 else "side"
-                yield Grasp(body=body, pose=grasp_pose(origin, approach, closing), width=width, kind=kind)
+                yield Grasp(body=body, pose=grasp_pose(origin, approach, closing), width=width, kind=_kind(pitch, "side"))
 
 
 def rim_grasps(
@@ -163,40 +163,33 @@ def wall_grasps(
 
 
 def box_grasps(
-    body: str,
-    *,
-    size: Sequence[float],
-    center: Sequence[float] = (0.0, 0.0),
-    pitches: Sequence[float] = PITCHES,
-    depth: float = 0.020,
+    body: str, *, size: Sequence[float], pitches: Sequence[float] = PITCHES, heights: Sequence[float] = (), depth: float = 0.020
 ) -> Iterator[Grasp]:
-    """Grasps across a box standing at z = 0: from above, tilted about the closing direction, and level, for each side that
-    fits the hand, in both turns. `size` full extents, `center` its x and y, `depth` of the tool centre point below the top [m].
+    """Grasps across a box standing at z = 0: from above, tilted about the closing direction, and level.
+
+    For each side that fits the hand, in both turns. `size` full extents, `depth` of the tool centre point below the top when
+    the approach is not level, `heights` for level approaches (empty: half-way up) [m].
     """
     axes = sorted((axis for axis in (0, 1) if size[axis] <= MAX_WIDTH + 1e-9), key=lambda axis: size[axis])
+    over = max(size[2] - depth, TIP + FLOOR_ROOM)
     for pitch in pitches:
         slope = np.radians(pitch)
-        for closing_axis in axes:
-            closing = np.eye(3)[closing_axis]
-            along = np.eye(3)[1 - closing_axis]
-            reach = size[1 - closing_axis] / 2
-            for side in (1.0, -1.0):
-                approach = side * along * cos(slope) - np.array([0.0, 0.0, sin(slope)])
-                # Tilted, the hand comes over the near edge: hold as far in as its palm allows, at most in the middle.
-                height = max(size[2] - depth, TIP + FLOOR_ROOM) if pitch > 0 else max(size[2] / 2, size[2] - 0.06)
-                back = max(0.0, reach * cos(slope) + (size[2] - height) * sin(slope) - PALM)
-                if pitch == 90:
-                    origin = np.array([*center, height])
-                else:
-                    inward = min(back / cos(slope), reach - PAD_HALF_WIDTH)
-                    if back / cos(slope) > inward + 1e-9:
-                        continue
-                    origin = np.array([*center, height]) - side * along * inward
-                if _lowest(origin, slope) < FLOOR_ROOM:
+        for height in (heights or (size[2] / 2,)) if pitch == 0 else (over,):
+            for closing_axis in axes:
+                closing, along = np.eye(3)[closing_axis], np.eye(3)[1 - closing_axis]
+                reach = size[1 - closing_axis] / 2
+                # Tilted, the hand comes over the near edge: as far in as its palm allows, at most to the middle.
+                short = max(0.0, reach * cos(slope) + (size[2] - height) * sin(slope) - PALM)
+                out = 0.0 if pitch == 90 else short / cos(slope)
+                if out > reach - PAD_HALF_WIDTH:
                     continue
-                kind = "top" if pitch == 90 else "side"
-                turned = closing * side
-                yield Grasp(body=body, pose=grasp_pose(origin, approach, turned), width=size[closing_axis], kind=kind)
+                for side in (1.0, -1.0):
+                    approach = side * along * cos(slope) - np.array([0.0, 0.0, sin(slope)])
+                    origin = np.array([0.0, 0.0, height]) - side * along * out
+                    if _lowest(origin, slope) < FLOOR_ROOM:
+                        continue
+                    turned = grasp_pose(origin, approach, closing * side)
+                    yield Grasp(body=body, pose=turned, width=size[closing_axis], kind=_kind(pitch, "side"))
 
 
 def bar_grasps(
@@ -217,10 +210,57 @@ def bar_grasps(
                 origin = np.asarray(point, dtype=np.float64)
                 if _lowest(origin, slope) < FLOOR_ROOM:
                     continue
-                kind = "top" if pitch == 90 else "bar"
-                yield Grasp(body=body, pose=grasp_pose(origin, approach, closing * side), width=width, kind=kind)
+                turned = grasp_pose(origin, approach, closing * side)
+                yield Grasp(body=body, pose=turned, width=width, kind=_kind(pitch, "bar"))
+
+
+def _kind(pitch: float, tilted: Literal["side", "bar"]) -> Literal["top", "side", "bar"]:
+    return "top" if pitch == 90 else tilted
 
 
 def _lowest(origin: ArrayLike, slope: float) -> float:
     """Height of the lowest point of the fingertips [m] for an approach sloping down by `slope` [rad]."""
     return float(np.asarray(origin, dtype=np.float64)[2] - TIP * sin(slope) - PAD_HALF_WIDTH * cos(slope))
+
+
+def ball_grasps(
+    body: str, *, radius: float, directions: Iterable[float] = azimuths(12), pitches: Sequence[float] = PITCHES
+) -> Iterator[Grasp]:
+    """Grasps across a ball resting on z = 0, through its centre or, when it is too big for the palm, just before it."""
+    back = max(0.0, radius - PALM)
+    width = 2 * sqrt(radius**2 - back**2)
+    if width > MAX_WIDTH + 1e-9:
+        return
+    rounds = tuple(directions)
+    for pitch in pitches:
+        slope = np.radians(pitch)
+        for azimuth in rounds:
+            approach = np.array([-cos(azimuth) * cos(slope), -sin(azimuth) * cos(slope), -sin(slope)])
+            closing = (-sin(azimuth), cos(azimuth), 0.0)
+            origin = np.array([0.0, 0.0, radius]) - approach * back
+            if _lowest(origin, slope) < FLOOR_ROOM:
+                continue
+            yield Grasp(body=body, pose=grasp_pose(origin, approach, closing), width=width, kind=_kind(pitch, "side"))
+
+
+def edge_grasps(
+    body: str, *, size: Sequence[float], wall: float, depth: float = 0.013, pitches: Sequence[float] = (90.0, 60.0)
+) -> Iterator[Grasp]:
+    """Pinches of the four walls of an open box standing at z = 0: at the middle of each, then nearer its corners.
+
+    `size` outer extents, `wall` thickness [m]; tilted approaches lean along the wall.
+    """
+    for pitch in pitches:
+        slope = np.radians(pitch)
+        for share in (0.0, 0.25, -0.25):
+            for axis in sorted((0, 1), key=lambda axis: size[axis]):
+                outward, along = np.eye(3)[axis], np.eye(3)[1 - axis]
+                for side in (1.0, -1.0):
+                    origin = side * outward * (size[axis] - wall) / 2 + along * share * size[1 - axis]
+                    origin = origin + np.array([0.0, 0.0, size[2] - depth])
+                    if _lowest(origin, slope) < FLOOR_ROOM:
+                        continue
+                    for turn in (1.0, -1.0):
+                        approach = turn * along * cos(slope) - np.array([0.0, 0.0, sin(slope)])
+                        pose = grasp_pose(origin, approach, turn * outward)
+                        yield Grasp(body=body, pose=pose, width=wall, kind="rim")

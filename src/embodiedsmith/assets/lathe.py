@@ -11,7 +11,9 @@ import trimesh
 from numpy.typing import NDArray
 
 from embodiedsmith.assets import solids
+from embodiedsmith.assets.asset import Cavity, Rim
 from embodiedsmith.assets.fragment import Finish, Fragment
+from embodiedsmith.spec import Pose
 
 WEDGES = 16
 """Convex pieces in a ring: the polygon is within 1 % of the radius of the circle."""
@@ -99,3 +101,46 @@ def _ring(fragment: Fragment, body: str, below: Station, above: Station, finish:
                 for side in (-1, 1)
             ]
             fragment.hull(body, np.asarray(points, dtype=np.float64), finish)
+
+
+def add_hollow(fragment: Fragment, body: str, outline: Sequence[Sequence[float]], wall: float, finish: Finish) -> None:
+    """Add the looks and the mass of a closed shell of thickness `wall` [m] inside a half section (radius, z) [m].
+
+    The inner surface is the outline shrunk towards its middle: the wall is even where the outline is upright or level.
+    """
+    line = np.asarray(outline, dtype=np.float64)
+    low, high = line[:, 1].min(), line[:, 1].max()
+    inner = np.column_stack([np.maximum(line[:, 0] - wall, 0.0), np.clip(line[:, 1], low + wall, high - wall)])
+    inner[[0, -1], 0] = 0.0
+    meshes = []
+    for sections in (MASS_SECTIONS, VISUAL_SECTIONS):
+        outside = trimesh.creation.revolve(line, sections=sections)
+        void = trimesh.creation.revolve(_without_repeats(inner), sections=sections)
+        void.invert()
+        meshes.append(trimesh.util.concatenate([outside, void]))
+    fine, shown = meshes
+    fragment.mesh(body, shown, finish, inertial=solids.mesh_inertial(fine, finish.material.density))
+
+
+def _without_repeats(line: NDArray[np.float64]) -> NDArray[np.float64]:
+    keep = np.ones(len(line), dtype=bool)
+    keep[1:] = np.linalg.norm(np.diff(line, axis=0), axis=1) > 1e-7
+    return line[keep]
+
+
+def open_vessel(vessel: Vessel, *, body: str = "root") -> tuple[Cavity, Rim]:
+    """What an upright open vessel offers: the cavity `inside`, as wide as its floor lets things stand, and its rim.
+
+    The cavity's diameter is the mean of that of the floor and of the rim.
+    """
+    top = vessel.rim
+    width = vessel.at(vessel.floor).inner + top.inner
+    cavity = Cavity(
+        name="inside",
+        body=body,
+        pose=Pose(position=(0.0, 0.0, vessel.floor)),
+        opening=(0.0, 0.0, 1.0),
+        size=(width, width, top.z - vessel.floor),
+        shape="disc",
+    )
+    return cavity, Rim(name="rim", body=body, pose=Pose(position=(0.0, 0.0, top.z)), radius=top.inner)

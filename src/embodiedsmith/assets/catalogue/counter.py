@@ -8,8 +8,6 @@ from embodiedsmith.spec import AssetSpec, Pose
 PLINTH = 0.10
 OVERHANG = 0.02
 TOE_ROOM = 0.05
-BODY_DENSITY = 180.0
-"""[kg/m^3] of a base unit with its boards and the air between: a 0.6 m unit of 0.6 x 0.56 x 0.76 m weighs 40-50 kg full."""
 
 
 def build(spec: AssetSpec, params: Params) -> Asset:
@@ -17,15 +15,13 @@ def build(spec: AssetSpec, params: Params) -> Asset:
     fragment = Fragment(spec, color="grey", material="stone")
     width, depth = params.number("width"), params.number("depth")
     height, slab = params.number("height"), params.number("slab")
-    body = Finish.of("chipboard", "white")
+    body = Finish.of("fitted_unit", "white")
     fragment.box("root", (depth, width, slab), (0, 0, height - slab / 2), fragment.main)
     tall = height - slab - PLINTH
     deep = depth - OVERHANG
-    fragment.box("root", (deep, width, tall), (-OVERHANG / 2, 0, PLINTH + tall / 2), body, density=BODY_DENSITY)
-    dark = Finish.of("chipboard", "black")
-    fragment.box(
-        "root", (deep - TOE_ROOM, width, PLINTH), (-(OVERHANG + TOE_ROOM) / 2, 0, PLINTH / 2), dark, density=BODY_DENSITY
-    )
+    fragment.box("root", (deep, width, tall), (-OVERHANG / 2, 0, PLINTH + tall / 2), body)
+    dark = Finish.of("fitted_unit", "black")
+    fragment.box("root", (deep - TOE_ROOM, width, PLINTH), (-(OVERHANG + TOE_ROOM) / 2, 0, PLINTH / 2), dark)
     units = max(1, round(width / 0.6))
     for index in range(1, units):
         y = -width / 2 + index * width / units

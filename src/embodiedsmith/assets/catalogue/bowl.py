@@ -1,0 +1,67 @@
+"""Bowl: a round flaring vessel."""
+
+from math import atan2, sin
+
+from embodiedsmith.assets.asset import Affordances, Asset
+from embodiedsmith.assets.category import Category, Param, Params
+from embodiedsmith.assets.fragment import Fragment
+from embodiedsmith.assets.grasps import azimuths, rim_grasps, wall_grasps
+from embodiedsmith.assets.lathe import Station, Vessel, add_vessel, open_vessel
+from embodiedsmith.spec import AssetSpec
+
+PROFILE = ((0.0, 0.44, 2.4), (0.15, 0.64, 1.7), (0.5, 0.88, 1.15), (1.0, 1.0, 1.0))
+"""Height and outer radius as fractions of the whole, and wall thickness along the horizontal over the true one."""
+
+
+def build(spec: AssetSpec, params: Params) -> Asset:
+    """A vessel whose wall steepens towards the rim."""
+    fragment = Fragment(spec, color="white", material="plastic")
+    radius, height, wall = params.number("diameter") / 2, params.number("height"), params.number("wall")
+    stations = tuple(Station(z=z * height, outer=r * radius, inner=r * radius - share * wall) for z, r, share in PROFILE)
+    vessel = Vessel(stations=stations, floor=1.4 * wall)
+    add_vessel(fragment, "root", vessel, fragment.main)
+
+    depth = 0.012
+    upper, rim = stations[-2], stations[-1]
+    lean = atan2(rim.z - upper.z, rim.outer - upper.outer)
+    held = vessel.at(height - depth)
+    middle = (held.outer + held.inner) / 2
+    level = held.outer - held.inner
+    thickness = level * sin(lean)
+    edge = (rim.outer + rim.inner) / 2
+    grasps = (
+        *wall_grasps("root", radius=edge, height=height, wall=thickness, lean=lean, depth=depth, directions=azimuths(16)),
+        *rim_grasps("root", radius=middle, wall=level, rim=height, depth=depth, directions=azimuths(16), pitches=(60, 45, 30)),
+    )
+    cavity, rim_edge = open_vessel(vessel)
+    return fragment.finish(Affordances(cavities=(cavity,), grasps=grasps, rims=(rim_edge,)))
+
+
+CATEGORY = Category(
+    name="bowl",
+    title="Bowl",
+    names={"en": ("bowl", "cereal bowl", "soup bowl", "salad bowl"), "zh": ("碗", "饭碗", "汤碗", "沙拉碗")},
+    role="object",
+    tags=frozenset({"tableware"}),
+    build=build,
+    params={
+        "diameter": Param(
+            default=0.14,
+            low=0.10,
+            high=0.24,
+            unit="m",
+            meaning="outer diameter of the rim",
+            source="cereal bowls 130-160 mm",
+            scales=True,
+        ),
+        "height": Param(
+            default=0.060, low=0.045, high=0.12, unit="m", meaning="outer height", source="cereal bowls 50-70 mm", scales=True
+        ),
+        "wall": Param(
+            default=0.0040, low=0.003, high=0.007, unit="m", meaning="wall thickness", source="melamine and stoneware 3-5 mm"
+        ),
+    },
+    colors=("white", "red", "blue", "green", "yellow", "orange", "purple", "pink", "black", "grey", "brown", "cyan", "beige"),
+    materials=("plastic", "ceramic", "wood", "steel"),
+    sizes={"small": 0.85, "medium": 1.0, "large": 1.2},
+)
