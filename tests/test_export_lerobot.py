@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -310,10 +311,50 @@ def test_lerobot_doctor_finds_nothing_wrong(store: EpisodeStore, tmp_path: Path)
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads(done.stdout)
-    print(json.dumps(found, indent=1))
     assert found["summary"]["FAIL"] == 0
     verdicts = {check["name"]: check["severity"] for check in found["checks"]}
     assert len(verdicts) == 11 and verdicts["Video Integrity"] == "PASS"
+
+
+_LIMITED = """
+import resource, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[2])
+from test_export_lerobot import *
+from embodiedsmith.episodes.export.robomimic import export_robomimic
+from embodiedsmith.runtime.files import DiskFullError
+
+def noise(recording, scenario, cameras, size):
+    rng = np.random.default_rng(0)
+    return {c: rng.integers(0, 256, (recording.length, size[1], size[0], 3), dtype=np.uint8) for c in cameras}
+
+folder = Path(sys.argv[1])
+run = Run.create(folder / "数据", {"seed": 0})
+store = EpisodeStore(run)
+fill(store, user_text="杯")
+if len(sys.argv) > 3:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))
+options = ExportOptions(cameras=("front",), size=(128, 128), language="user")
+for name, export in (("套", export_lerobot), ("套.hdf5", export_robomimic)):
+    try:
+        export(store, folder / name, options, noise)
+    except DiskFullError as error:
+        print("full")
+"""
+
+
+def test_a_full_disk_ends_an_export_with_one_error_and_leaves_nothing(tmp_path: Path):
+    command = [sys.executable, "-c", _LIMITED, str(tmp_path), str(Path(__file__).parent), "limited"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == "full\nfull\n"
+    assert [p.name for p in tmp_path.iterdir()] == ["数据"]
+
+
+def test_names_outside_ascii_work_in_the_plainest_locale(tmp_path: Path):
+    command = [sys.executable, "-c", _LIMITED, str(tmp_path), str(Path(__file__).parent)]
+    subprocess.run(command, check=True, env={**os.environ, "LC_ALL": "C", "LANG": "C"})
+    assert pq.read_table(tmp_path / "套" / "meta" / "tasks.parquet")["task"].to_pylist() == ["杯"]
+    assert (tmp_path / "套.hdf5").is_file()
 
 
 # Statistics
