@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def parse(arguments: Sequence[str]) -> Command:
     """The command that `arguments` ask for; raises SystemExit(2) after saying on standard error what is wrong."""
     chosen: Command = tyro.cli(
-        Chosen,  # type: ignore[arg-type]
+        Chosen,
         prog="smith",
         description=DESCRIPTION,
         args=list(arguments) or ["--help"],
