@@ -68,11 +68,20 @@ class UsageError(SmithError):
     exit_code = 2
 
 
+class Interrupted(SmithError):
+    """The user stopped the work (Ctrl-C)."""
+
+
+def near(name: str, choices: Iterable[str]) -> list[str]:
+    """The names among `choices` that are most like `name`, best first: at most three, none when nothing is like it."""
+    return difflib.get_close_matches(name, sorted(choices), n=3, cutoff=0.5)
+
+
 def unknown_name(kind: str, name: str, choices: Iterable[str], *, where: str | None = None) -> UsageError:
     """The error for a name nobody knows, with the nearest known names as the remedy."""
     known = sorted(choices)
-    near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-    remedy = f"did you mean {' or '.join(repr(n) for n in near)}?" if near else None
+    close = near(name, known)
+    remedy = f"did you mean {' or '.join(map(repr, close))}?" if close else None
     return UsageError(f"unknown {kind} '{name}'", where=where, choices=known, remedy=remedy)
 
 
