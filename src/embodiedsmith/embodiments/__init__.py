@@ -3,8 +3,9 @@
 from embodiedsmith.embodiments.description import Arm, Base, Gripper, Robot, RobotCamera
 from embodiedsmith.embodiments.errors import EmbodimentError, InvalidRobot, ModelNotFound, UnknownRobot
 from embodiedsmith.embodiments.registry import get, names
+from embodiedsmith.embodiments.validation import validate
 
 __all__ = [
     "Arm", "Base", "EmbodimentError", "Gripper", "InvalidRobot", "ModelNotFound", "Robot", "RobotCamera", "UnknownRobot",
-    "get", "names",
+    "get", "names", "validate",
 ]  # fmt: skip

@@ -52,9 +52,9 @@ resists twisting like a disc of that size, of the order of 2/3 of its radius, he
 the line through the fingertips."""
 
 PAD_SOLREF = (-20000.0, -340.0)
-"""Stiffness [1/s^2] and damping [1/s] of pad contacts. What is held by an arm in motion slips by the arm's centripetal acceleration
-over this damping (0.3 m/s^2 at 0.4 m/s: about 1 mm/s), since constraints act on velocities only step by step; twice the step rate,
-480, is where they cease to be stable."""
+"""Stiffness [1/s^2] and damping [1/s] of pad contacts. What is held by an arm in motion slips by the arm's centripetal
+acceleration over this damping (0.3 m/s^2 at 0.4 m/s: about 1 mm/s), since constraints act on velocities only step by step;
+twice the step rate, 480, is where they cease to be stable."""
 
 PAD_SOLIMP = (0.95, 0.99, 0.001, 0.5, 2.0)
 """Impedance of pad contacts: hard, as creep under load is in proportion to how far it falls short of one."""

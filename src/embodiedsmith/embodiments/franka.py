@@ -79,17 +79,23 @@ TCP_IN_HAND = 0.1034
 end effector)."""
 
 FORCE = 30.0
-"""Force of each pad [N]. The hand gives up to 70 N continuously (Franka Hand data sheet). Holding 0.5 kg through 5 m/s^2 takes 3.7 N
-a pad at friction 1, but a mug of 0.5 kg pinched by its wall hangs 40 mm beside the pads: their 9 mm half height must carry
+"""Force of each pad [N]. The hand gives up to 70 N continuously (Franka Hand data sheet). Holding 0.5 kg through 5 m/s^2 takes
+3.7 N a pad at friction 1, but a mug of 0.5 kg pinched by its wall hangs 40 mm beside the pads: their 9 mm half height must carry
 0.28 N m, which takes 30 N."""
 
 _SPEED = 0.05
-"""Speed of each finger [m/s] (Franka Hand data sheet). It comes from the drive's damping, force over speed, so that a finger meets an
-object gently."""
+"""Speed of each finger [m/s] (Franka Hand data sheet). It comes from the drive's damping, force over speed, so that a finger
+meets an object gently."""
 
 _ROTOR = 1.0
 """Inertia of the drive felt at each finger [kg]: it is geared so far down that it cannot be pushed back. Not published; chosen so
 that a held thing of 0.5 kg does not move the fingers."""
+
+_STIFFNESS = (10000.0, 10000.0, 8000.0, 8000.0, 1000.0, 1000.0, 1000.0)
+"""Servo stiffness [N m/rad]. The big joints twice as stiff as menagerie's, for the arm's inertia to pull it off a path by less
+than 2 mrad; the wrist half as stiff, for fast motions not to reach its force limit of 12 N m."""
+_SETTLING = 0.05
+"""Servo damping over stiffness [s]: overdamped also with the arm stretched out."""
 
 _EXCLUDED = (
     *((a, b) for i, a in enumerate(_LINKS) for b in _LINKS[i + 1 : i + 3]),
@@ -112,7 +118,7 @@ ARM = Arm(
     gripper=Gripper(
         actuator="gripper",
         open_ctrl=0.04,
-        closed_ctrl=-0.01,
+        closed_ctrl=-0.002,
         joints=("finger_joint1", "finger_joint2"),
         open_qpos=(0.04, 0.04),
         closed_qpos=(0.0, 0.0),
@@ -136,6 +142,10 @@ def arm_on_base() -> mujoco.MjSpec:
         spec.delete(exclude)
     for a, b in EXCLUDED:
         spec.add_exclude(bodyname1=a, bodyname2=b)
+    for name, stiffness in zip(ARM.actuators, _STIFFNESS, strict=True):
+        servo = spec.actuator(name)
+        servo.gainprm = [stiffness] + [0.0] * 9
+        servo.biasprm = [0.0, -stiffness, -_SETTLING * stiffness] + [0.0] * 7
     for body in spec.bodies:
         body.gravcomp = 1.0  # the real controller compensates the arm's own weight
     hand = spec.body("hand")
@@ -176,7 +186,7 @@ def _drive_fingers(spec: mujoco.MjSpec) -> None:
     spec.delete(spec.actuator("actuator8"))
     # The tendon is the mean of the two fingers, so each gets half of the actuator's force.
     drive = 2.0 * FORCE
-    stiffness = 5000.0  # [N/m]: full force from 12 mm before the target, which is 10 mm past closed, so that thin things are held as firmly
+    stiffness = 20000.0  # [N/m]: full force from 3 mm before the target, which is 2 mm past closed: a 2 mm sheet is held firmly
     spec.add_actuator(
         name="gripper",
         trntype=mujoco.mjtTrn.mjTRN_TENDON,
@@ -185,7 +195,7 @@ def _drive_fingers(spec: mujoco.MjSpec) -> None:
         biastype=mujoco.mjtBias.mjBIAS_AFFINE,
         gainprm=[stiffness] + [0.0] * 9,
         biasprm=[0.0, -stiffness] + [0.0] * 8,
-        ctrlrange=(-0.01, 0.04),
+        ctrlrange=(-0.002, 0.04),
         ctrllimited=True,
         forcerange=(-drive, drive),
         forcelimited=True,

@@ -56,6 +56,14 @@ class HoldResult:
     held: bool
     """Whether both fingers still touch the object at the end."""
 
+    def __str__(self) -> str:
+        """One line for people, in millimetres."""
+        return (
+            f"{'holds' if self.passed else 'DROPS'}  {self.shape:<8} {1e3 * self.mass:4.0f} g  "
+            f"at rest {1e3 * self.static_slip:.2f} mm  "
+            f"shaken {1e3 * self.shake_slip:.2f} mm  turned {math.degrees(self.turn):.1f} deg  at {self.acceleration:.1f} m/s2"
+        )
+
     @property
     def passed(self) -> bool:
         """Whether it held: within every limit, under at least 90 % of the acceleration asked for."""
@@ -75,7 +83,7 @@ def hold_test(
     """
     unknown = [shape for shape in shapes if shape not in SHAPES]
     if unknown:
-        raise EmbodimentError(f"no hold-test shape is called {unknown}; there are {', '.join(SHAPES)}")
+        raise EmbodimentError(f"the hold test knows no shape {unknown}", choices=SHAPES)
     return [_hold(robot, shape, mass) for shape in shapes for mass in masses]
 
 
@@ -234,12 +242,12 @@ def _mug(body: Any, mass: float) -> None:
         angle = 2.0 * math.pi * i / pieces + math.pi / 2
         body.add_geom(
             type=mujoco.mjtGeom.mjGEOM_BOX,
-            pos=centre + (middle * math.cos(angle), middle * math.sin(angle), 0.0),
+            pos=centre + middle * np.array([math.cos(angle), math.sin(angle), 0.0]),
             size=(wall / 2, half, height / 2),
             quat=(math.cos(angle / 2), 0.0, 0.0, math.sin(angle / 2)),
             mass=share,
         )
-    bottom = centre + (0.0, 0.0, height / 2 - wall / 2)
+    bottom = centre + np.array([0.0, 0.0, height / 2 - wall / 2])
     body.add_geom(type=mujoco.mjtGeom.mjGEOM_CYLINDER, pos=bottom, size=(middle, wall / 2, 0), mass=mass * 0.15)
 
 

@@ -53,5 +53,5 @@ def collect(modules: dict[str, object]) -> dict[str, Robot]:
         else:
             robots[robot.name], owner[robot.name] = robot, module
     if faults:
-        raise EmbodimentError("; ".join(faults))
+        raise EmbodimentError("the catalogue of robots is faulty", faults=faults)
     return dict(sorted(robots.items()))

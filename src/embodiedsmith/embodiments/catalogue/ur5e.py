@@ -19,6 +19,8 @@ _SPEED = 0.1
 """Closing speed of the gap [m/s]; the data sheet gives 0.02 to 0.15."""
 _STROKE = 0.8
 """Driver angle from open to closed [rad]."""
+_BITE = 0.03
+"""How far past closed the servo aims [rad], so that thin things are held as firmly as thick ones."""
 
 _JOINTS = ("shoulder_pan", "shoulder_lift", "elbow", "wrist_1", "wrist_2", "wrist_3")
 _STIFFNESS = (8000.0, 8000.0, 4000.0, 1000.0, 1000.0, 1000.0)
@@ -112,7 +114,7 @@ def _drive(spec: mujoco.MjSpec) -> None:
     actuator.gainprm = [stiffness] + [0.0] * 9
     actuator.biasprm = [0.0, -stiffness] + [0.0] * 8
     actuator.forcerange = (-2 * torque, 2 * torque)
-    actuator.ctrlrange = (0.0, 1.1 * _STROKE)
+    actuator.ctrlrange = (0.0, _STROKE + _BITE)
     for side in ("left", "right"):
         # The geared drive limits the speed, and a held object cannot push the fingers apart quickly.
         spec.joint(f"{side}_driver_joint").damping = [torque * 2 * _LEVER / _SPEED, 0.0, 0.0]
@@ -140,7 +142,7 @@ ROBOT = Robot(
             gripper=Gripper(
                 actuator="gripper/fingers_actuator",
                 open_ctrl=0.0,
-                closed_ctrl=1.1 * _STROKE,
+                closed_ctrl=_STROKE + _BITE,
                 joints=_FINGER_JOINTS,
                 open_qpos=(0.0,) * 6,
                 closed_qpos=(_STROKE,) * 4 + (-_STROKE,) * 2,
