@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from embodiedsmith.assets.asset import Asset
 from embodiedsmith.spec import All, Any, Goal, Item, Not, Predicate, Scenario, Sequence, split_reference
@@ -20,8 +21,7 @@ class Target:
     place: str
     """The item it is put on, in or near."""
     part: str | None
-    relation: str
-    """`on`, `inside` or `near`."""
+    relation: Literal["on", "inside", "near"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,9 +61,9 @@ def read(scenario: Scenario, built: dict[str, Asset]) -> Needs:
             joints |= {(first, j) for j in built[first].joints if part in (None, j)}
         elif predicate.name in MOVING and not scene[first].fixed:
             handled.add(first)
-            if rest and predicate.name in ("on", "inside", "near") and wanted:
+            if rest and wanted and (relation := _relation(predicate.name)) is not None:
                 place, place_part = rest[0]
-                targets.append(Target(item=first, place=place, part=place_part, relation=predicate.name))
+                targets.append(Target(item=first, place=place, part=place_part, relation=relation))
             elif not wanted and scene[first].parent is not None:
                 targets.append(Target(item=first, place=_surface_under(scene, first), part=None, relation="on"))
     for target in targets:
@@ -81,6 +81,15 @@ def read(scenario: Scenario, built: dict[str, Asset]) -> Needs:
     return Needs(
         handled=frozenset(handled), targets=tuple(dict.fromkeys(targets)), joints=frozenset(joints), used=frozenset(used)
     )
+
+
+def _relation(predicate: str) -> Literal["on", "inside", "near"] | None:
+    """How a predicate puts its first argument to its second; None: it does not."""
+    match predicate:
+        case "on" | "inside" | "near":
+            return predicate
+        case _:
+            return None
 
 
 def _signed(goal: Goal, wanted: bool) -> list[tuple[Predicate, bool]]:

@@ -108,6 +108,11 @@ class Plan:
         return separations(_arrays(candidates), self._arrays)
 
 
+def pairwise(first: list[Prism], second: list[Prism]) -> Float:
+    """Gaps [m] between every prism of two lists, shape (len(first), len(second)); see `Plan.separations`."""
+    return Plan(prisms=second).separations(first)
+
+
 def _arrays(prisms: list[Prism]) -> tuple[Float, ...]:
     center = np.array([p.center for p in prisms])
     half = np.array([p.half for p in prisms])

@@ -1,0 +1,102 @@
+"""What a critic is, and what it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from time import perf_counter
+from typing import Protocol
+
+import numpy as np
+
+from embodiedsmith.assets.asset import Asset
+from embodiedsmith.runtime.seeds import generator
+from embodiedsmith.spec import Finding, Scenario
+from embodiedsmith.tasks.recording import Recording
+from embodiedsmith.world import World
+from embodiedsmith.world.compile import build_assets
+
+
+@dataclass
+class Cost:
+    """What a critic has cost so far. Reported, never part of anything that is hashed or compared."""
+
+    seconds: float = 0.0
+    """Wall clock [s]."""
+    reviews: int = 0
+    rejections: int = 0
+
+
+class Context:
+    """A scenario under review, with what several critics need built once and only when asked for.
+
+    Args:
+        scenario: What is judged; a draft (without poses) only for critics with `on_draft`.
+        seed: Run seed: random draws come from (seed, scenario id, critic, draw).
+        costs: Where what each critic costs is added up; None: a new account.
+    """
+
+    def __init__(self, scenario: Scenario, *, seed: int = 0, costs: dict[str, Cost] | None = None) -> None:
+        self.scenario = scenario
+        self.seed = seed
+        self.witness: Recording | None = None
+        """The demonstration that the execution critic accepted; None until then."""
+        self.costs: dict[str, Cost] = {} if costs is None else costs
+
+    @cached_property
+    def assets(self) -> dict[str, Asset]:
+        """Built assets by item id; raises CompileError."""
+        return build_assets(self.scenario.scene)
+
+    @cached_property
+    def world(self) -> World:
+        """The compiled world, not yet reset; raises CompileError. Every critic resets it before use."""
+        return World(self.scenario)
+
+    def rng(self, *names: str | int) -> np.random.Generator:
+        """The random stream of that name for this scenario."""
+        return generator(self.seed, self.scenario.id, *names)
+
+
+@contextmanager
+def measured(costs: dict[str, Cost], stage: str) -> Iterator[Cost]:
+    """Count one review by a critic (or one run of a stage), and the time the `with` block takes."""
+    cost = costs.setdefault(stage, Cost())
+    start = perf_counter()
+    try:
+        yield cost
+    finally:
+        cost.seconds += perf_counter() - start
+        cost.reviews += 1
+
+
+class Critic(Protocol):
+    """Finds faults of one kind. Stateless."""
+
+    name: str
+    tier: int
+    """Order: 0 is the cheapest. A tier that finds an error ends the review."""
+    on_draft: bool
+    """Whether it can judge a draft in which nothing has a place yet."""
+    codes: tuple[str, ...]
+    """Every finding code it can give."""
+
+    def review(self, context: Context) -> list[Finding]:
+        """Everything it finds; empty: nothing wrong."""
+        ...
+
+
+@dataclass
+class Verdict:
+    """What a review came to."""
+
+    findings: list[Finding] = field(default_factory=list)
+    passed: list[str] = field(default_factory=list)
+    """Critics that found no error, in order."""
+
+    @property
+    def accepted(self) -> bool:
+        """Whether no error was found; warnings do not count."""
+        return not any(f.severity == "error" for f in self.findings)

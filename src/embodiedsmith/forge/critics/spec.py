@@ -1,0 +1,72 @@
+"""Names: do all the categories, parameters, robots, predicates and references exist, and do they go together?"""
+
+from __future__ import annotations
+
+from embodiedsmith import embodiments
+from embodiedsmith.forge.critics.base import Context
+from embodiedsmith.runtime.errors import SmithError
+from embodiedsmith.spec import Finding, Item
+from embodiedsmith.tasks import goal_faults
+from embodiedsmith.world import CompileError
+
+
+class SpecCritic:
+    """Judges what shows without placing or simulating anything."""
+
+    name = "spec"
+    tier = 0
+    on_draft = True
+    codes = ("spec.asset", "spec.robot", "spec.support", "spec.joint", "spec.not_furniture", "spec.goal")
+
+    def review(self, context: Context) -> list[Finding]:
+        """Every fault of the scenario's names at once."""
+        scenario = context.scenario
+        findings: list[Finding] = []
+        try:
+            embodiments.get(scenario.embodiment.name)
+        except SmithError as error:
+            findings.append(Finding(code="spec.robot", subjects=(scenario.embodiment.name,), message=str(error)))
+        try:
+            built = context.assets
+        except CompileError as error:
+            return findings + [Finding(code="spec.asset", message=fault) for fault in error.faults or (str(error),)]
+        for item in scenario.scene.items:
+            findings += _support(item, context) + _joints(item, context)
+        findings += [Finding(code="spec.goal", message=fault) for fault in goal_faults(scenario.task.goal, built)]
+        return findings
+
+
+def _support(item: Item, context: Context) -> list[Finding]:
+    if item.parent is None:
+        return []
+    affordances = context.assets[item.parent].affordances
+    places = [c.name for c in affordances.cavities] if item.relation == "inside" else [s.name for s in affordances.supports]
+    what = "cavity" if item.relation == "inside" else "support"
+    if item.relation == "attached" and item.support is None:
+        return []
+    if not places:
+        return [
+            Finding(
+                code="spec.support", subjects=(item.id, item.parent), message=f"'{item.parent}' has no {what} for '{item.id}'"
+            )
+        ]
+    if item.support is not None and item.support not in places:
+        message = f"'{item.parent}' has no {what} '{item.support}' for '{item.id}'; it has {places}"
+        return [Finding(code="spec.support", subjects=(item.id, item.parent), message=message)]
+    return []
+
+
+def _joints(item: Item, context: Context) -> list[Finding]:
+    asset = context.assets[item.id]
+    findings = []
+    unknown = sorted(set(item.joints) - set(asset.joints))
+    if unknown:
+        message = f"'{item.id}' has no joints {unknown}; it has {sorted(asset.joints)}"
+        findings.append(Finding(code="spec.joint", subjects=(item.id,), message=message))
+    if asset.fixed and not item.fixed:
+        message = f"'{item.id}' is furniture: it must be fixed"
+        findings.append(Finding(code="spec.not_furniture", subjects=(item.id,), message=message))
+    return findings
+
+
+CRITIC = SpecCritic()
