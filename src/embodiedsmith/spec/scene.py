@@ -88,15 +88,21 @@ class SceneSpec(Noun):
     def _consistent(self) -> Self:
         faults: list[str] = []
         ids = [item.id for item in self.items]
-        for name, what in ((ids, "item ids"), ([c.name for c in self.cameras], "camera names"), ([light.name for light in self.lights], "light names")):
-            repeated = sorted({n for n in name if name.count(n) > 1})
+        for names, what in (
+            (ids, "item ids"),
+            ([camera.name for camera in self.cameras], "camera names"),
+            ([light.name for light in self.lights], "light names"),
+        ):
+            repeated = sorted({name for name in names if names.count(name) > 1})
             if repeated:
                 faults.append(f"{what} must be unique; repeated: {repeated}")
         known = set(ids)
         parents = {item.id: item.parent for item in self.items}
-        for item in self.items:
-            if item.parent is not None and item.parent not in known:
-                faults.append(f"item '{item.id}' stands on unknown item '{item.parent}'; items are {sorted(known)}")
+        faults += [
+            f"item '{item.id}' stands on unknown item '{item.parent}'; items are {sorted(known)}"
+            for item in self.items
+            if item.parent is not None and item.parent not in known
+        ]
         for start in parents:
             seen: set[str] = set()
             at: str | None = start
