@@ -99,7 +99,7 @@ def round_grasps(
                 reach = radius * cos(slope) + max(0.0, top - height) * sin(slope)
                 back = max(0.0, reach - PALM)
                 origin = np.array([0.0, 0.0, height]) - approach * back
-                if back * cos(slope) > 0.45 * radius or _lowest(origin, slope) < FLOOR_ROOM:
+                if back * cos(slope) > 0.45 * radius or not _clear(origin, slope):
                     continue
                 width = 2 * sqrt(radius**2 - (back * cos(slope)) ** 2)
                 yield Grasp(body=body, pose=grasp_pose(origin, approach, closing), width=width, kind=_kind(pitch, "side"))
@@ -128,7 +128,7 @@ def rim_grasps(
             outward = np.array([cos(azimuth), sin(azimuth), 0.0])
             along = np.array([-sin(azimuth), cos(azimuth), 0.0])
             origin = radius * outward + np.array([0.0, 0.0, rim - depth])
-            if _lowest(origin, slope) < FLOOR_ROOM:
+            if not _clear(origin, slope):
                 continue
             for side in (1.0, -1.0):
                 approach = side * along * cos(slope) - np.array([0.0, 0.0, sin(slope)])
@@ -156,7 +156,7 @@ def wall_grasps(
         approach = -outward * cos(lean) - np.array([0.0, 0.0, sin(lean)])
         normal = outward * sin(lean) - np.array([0.0, 0.0, cos(lean)])
         origin = radius * outward + np.array([0.0, 0.0, height]) + depth * approach
-        if _lowest(origin, lean) < FLOOR_ROOM:
+        if not _clear(origin, lean):
             continue
         for side in (1.0, -1.0):
             yield Grasp(body=body, pose=grasp_pose(origin, approach, side * normal), width=wall, kind="rim")
@@ -186,7 +186,7 @@ def box_grasps(
                 for side in (1.0, -1.0):
                     approach = side * along * cos(slope) - np.array([0.0, 0.0, sin(slope)])
                     origin = np.array([0.0, 0.0, height]) - side * along * out
-                    if _lowest(origin, slope) < FLOOR_ROOM:
+                    if not _clear(origin, slope):
                         continue
                     turned = grasp_pose(origin, approach, closing * side)
                     yield Grasp(body=body, pose=turned, width=size[closing_axis], kind=_kind(pitch, "side"))
@@ -208,7 +208,7 @@ def bar_grasps(
             for side in (1.0, -1.0):
                 approach = side * direction * cos(slope) - np.array([0.0, 0.0, sin(slope)])
                 origin = np.asarray(point, dtype=np.float64)
-                if _lowest(origin, slope) < FLOOR_ROOM:
+                if not _clear(origin, slope):
                     continue
                 turned = grasp_pose(origin, approach, closing * side)
                 yield Grasp(body=body, pose=turned, width=width, kind=_kind(pitch, "bar"))
@@ -218,9 +218,10 @@ def _kind(pitch: float, tilted: Literal["side", "bar"]) -> Literal["top", "side"
     return "top" if pitch == 90 else tilted
 
 
-def _lowest(origin: ArrayLike, slope: float) -> float:
-    """Height of the lowest point of the fingertips [m] for an approach sloping down by `slope` [rad]."""
-    return float(np.asarray(origin, dtype=np.float64)[2] - TIP * sin(slope) - PAD_HALF_WIDTH * cos(slope))
+def _clear(origin: ArrayLike, slope: float) -> bool:
+    """Whether fingertips keep clear of z = 0 when the approach slopes down by `slope` [rad]."""
+    lowest = float(np.asarray(origin, dtype=np.float64)[2]) - TIP * sin(slope) - PAD_HALF_WIDTH * cos(slope)
+    return lowest > FLOOR_ROOM - 1e-9
 
 
 def ball_grasps(
@@ -238,7 +239,7 @@ def ball_grasps(
             approach = np.array([-cos(azimuth) * cos(slope), -sin(azimuth) * cos(slope), -sin(slope)])
             closing = (-sin(azimuth), cos(azimuth), 0.0)
             origin = np.array([0.0, 0.0, radius]) - approach * back
-            if _lowest(origin, slope) < FLOOR_ROOM:
+            if not _clear(origin, slope):
                 continue
             yield Grasp(body=body, pose=grasp_pose(origin, approach, closing), width=width, kind=_kind(pitch, "side"))
 
@@ -258,7 +259,7 @@ def edge_grasps(
                 for side in (1.0, -1.0):
                     origin = side * outward * (size[axis] - wall) / 2 + along * share * size[1 - axis]
                     origin = origin + np.array([0.0, 0.0, size[2] - depth])
-                    if _lowest(origin, slope) < FLOOR_ROOM:
+                    if not _clear(origin, slope):
                         continue
                     for turn in (1.0, -1.0):
                         approach = turn * along * cos(slope) - np.array([0.0, 0.0, sin(slope)])

@@ -42,9 +42,9 @@ CATEGORY = Category(
     build=build,
     params={
         "diameter": Param(
-            default=0.07,
+            default=0.068,
             low=0.045,
-            high=0.072,
+            high=0.07,
             unit="m",
             meaning="largest",
             source="UNECE FFV-50: dessert apples 60-80 mm, about 150-200 g",
@@ -53,5 +53,5 @@ CATEGORY = Category(
     },
     colors=("red", "green", "yellow"),
     materials=("fruit",),
-    sizes={"small": 0.85, "medium": 1.0, "large": 1.02},
+    sizes={"small": 0.85, "medium": 1.0, "large": 1.025},
 )

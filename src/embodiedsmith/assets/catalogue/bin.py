@@ -9,6 +9,9 @@ from embodiedsmith.assets.grasps import wall_grasps
 from embodiedsmith.assets.lathe import Station, Vessel, add_vessel, open_vessel
 from embodiedsmith.spec import AssetSpec
 
+FLOOR = 0.010
+"""Thickness of the weighted floor [m]: what is dropped in from above must not pass through within one physics step."""
+
 
 def build(spec: AssetSpec, params: Params) -> Asset:
     """A slightly conical open vessel."""
@@ -17,7 +20,7 @@ def build(spec: AssetSpec, params: Params) -> Asset:
     foot = 0.86 * radius
     vessel = Vessel(
         stations=(Station(z=0.0, outer=foot, inner=foot - wall), Station(z=height, outer=radius, inner=radius - wall)),
-        floor=1.5 * wall,
+        floor=FLOOR,
     )
     add_vessel(fragment, "root", vessel, fragment.main)
     lean = atan2(height, radius - foot)

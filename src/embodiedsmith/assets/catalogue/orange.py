@@ -33,7 +33,7 @@ CATEGORY = Category(
         "diameter": Param(
             default=0.068,
             low=0.045,
-            high=0.072,
+            high=0.07,
             unit="m",
             meaning="largest",
             source="UNECE FFV-14: oranges 53-110 mm, mandarins 45-78 mm",
@@ -42,5 +42,5 @@ CATEGORY = Category(
     },
     colors=("orange",),
     materials=("citrus",),
-    sizes={"small": 0.85, "medium": 1.0, "large": 1.02},
+    sizes={"small": 0.85, "medium": 1.0, "large": 1.025},
 )
