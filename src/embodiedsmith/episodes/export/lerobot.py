@@ -13,7 +13,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from numpy.typing import NDArray
 
 from embodiedsmith.episodes.export.selection import (
     STATE_PARTS,
+    ExportedDataset,
     ExportError,
     ExportOptions,
     Frames,
@@ -62,20 +62,6 @@ _IMAGES = "observation.images."
 _QUANTILE_ROWS = 1_000_000
 """Rows up to which quantiles are exact; from larger datasets every k-th row is looked at."""
 Columns = dict[str, NDArray[Any]]
-
-
-@dataclass(frozen=True, kw_only=True)
-class ExportedDataset:
-    """What an export made (or found already made)."""
-
-    path: Path
-    episodes: int
-    frames: int
-    cameras: tuple[str, ...]
-    skipped: tuple[str, ...]
-    """Attempts that could not be in it, with the reason."""
-    written: bool
-    """False when the same dataset was there already."""
 
 
 def export_lerobot(

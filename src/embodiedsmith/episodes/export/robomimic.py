@@ -21,8 +21,8 @@ from typing import Any
 import h5py
 import numpy as np
 
-from embodiedsmith.episodes.export.lerobot import ExportedDataset
 from embodiedsmith.episodes.export.selection import (
+    ExportedDataset,
     ExportError,
     ExportOptions,
     Frames,

@@ -80,6 +80,20 @@ class Selection:
     scenarios: Mapping[str, Scenario] = field(repr=False)
 
 
+@dataclass(frozen=True, kw_only=True)
+class ExportedDataset:
+    """What an export made (or found already made)."""
+
+    path: Path
+    episodes: int
+    frames: int
+    cameras: tuple[str, ...]
+    skipped: tuple[str, ...]
+    """Attempts that could not be in it, with the reason."""
+    written: bool
+    """False when the same dataset was there already."""
+
+
 def select(store: EpisodeStore, options: ExportOptions) -> Selection:
     """The episodes the options ask for, in the order (slot, attempt).
 
