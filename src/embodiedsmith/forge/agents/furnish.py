@@ -1,0 +1,259 @@
+"""Completes a scene: the work surface, where everything starts, looks and sizes nobody asked for, and other things lying about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from embodiedsmith.assets import Asset, Category, build, categories
+from embodiedsmith.assets.category import InvalidAsset
+from embodiedsmith.forge.agents.effects import Effect, split
+from embodiedsmith.forge.agents.stage import Ref, Stage, Thing
+from embodiedsmith.forge.language.clauses import SURFACES
+from embodiedsmith.forge.language.meaning import Meaning
+from embodiedsmith.spec import AssetSpec, Item, SceneSpec
+from embodiedsmith.spec.scene import ParamValue, Setting
+
+ON_SURFACE = (0.66, 0.75)
+"""Largest footprint side and height [m] of furniture that stands on the work surface; larger things stand on the floor."""
+HUNG = ("wall_cabinet",)
+"""Furniture that hangs on the wall."""
+SMALL = (0.22, 0.26)
+"""Largest footprint side and height [m] of a thing that may lie about."""
+SCALE = (0.94, 1.06)
+"""Range of the factor on the dimensions of a thing whose size nobody said."""
+GRASPABLE = 0.07
+"""Widest grasp [m] counted on: a parallel gripper that opens 0.08 m, less its play."""
+CLUTTERED = (5, 7)
+USUAL = (0, 3)
+"""Fewest and most things lying about."""
+TWIN = 0.3
+"""Chance that one of them is the like of a thing whose colour was said, in another colour."""
+
+
+@dataclass
+class Furnishing:
+    """Turns a stage into a scene. Random draws come from the stage's generator."""
+
+    meaning: Meaning
+    stage: Stage
+    effects: list[Effect]
+
+    def __post_init__(self) -> None:
+        self.rng = self.stage.rng
+        self.surface = self._main_surface()
+        self.others: list[Thing] = []
+
+    def run(self) -> SceneSpec:
+        """The scene without poses; ids are given to every thing on the way."""
+        self._start_places()
+        for thing in self.stage.things:
+            self._vary(thing)
+        self.others = self._lying_about()
+        self._name()
+        things = sorted(
+            self.stage.things, key=lambda t: (t.category not in SURFACES, categories()[t.category].role != "furniture")
+        )
+        return SceneSpec(setting=self._setting(), items=tuple(self._item(thing) for thing in (*things, *self.others)))
+
+    # Surfaces and places
+
+    def _main_surface(self) -> Thing:
+        surfaces = [thing for thing in self.stage.things if thing.category in SURFACES]
+        for thing in self.stage.things:
+            if thing.place is not None and thing.place[1].thing in surfaces:
+                return thing.place[1].thing
+        if surfaces:
+            return surfaces[0]
+        furnished = any(categories()[thing.category].role == "furniture" for thing in self.stage.things)
+        by_setting = {"kitchen": "counter", "counter": "counter", "tabletop": "table", "room": "table"}
+        name = by_setting.get(self.meaning.setting or "", "counter" if furnished else "table")
+        surface = Thing(name, spoken=False)
+        self.stage.things.append(surface)
+        return surface
+
+    def _setting(self) -> Setting:
+        match self.meaning.setting:
+            case "kitchen":
+                return "kitchen"
+            case "room":
+                return "room"
+        floor = any(self._stands(thing) == "floor" for thing in self.stage.things if thing.category not in SURFACES)
+        if self.surface.category == "counter":
+            return "kitchen" if floor else "counter"
+        return "room" if floor else "tabletop"
+
+    def _stands(self, thing: Thing) -> str:
+        """Where furniture belongs: `wall`, `floor` or `surface`."""
+        if thing.category in HUNG:
+            return "wall"
+        size = thing.asset.size
+        return "surface" if max(size[0], size[1]) <= ON_SURFACE[0] and size[2] <= ON_SURFACE[1] else "floor"
+
+    def _start_places(self) -> None:
+        """Free things start on the work surface, or elsewhere when they are to end there."""
+        _, final = split(self.effects)
+        for effect in final:
+            thing = effect.args[0].thing
+            if effect.name != "on" or effect.args[1].thing is not self.surface:
+                continue
+            if thing.place is None:
+                thing.place = self._elsewhere(thing)
+            elif thing.place[1].thing is self.surface:
+                self.stage.reasons.append(f"'{thing.category}' is on the {self.surface.category} from the start")
+
+    def _elsewhere(self, thing: Thing) -> tuple[str, Ref] | None:  # type: ignore[return]
+        """A flat thing or an open container that carries a thing at the start."""
+        spoken = {other.category for other in self.stage.things}
+        carriers = [name for name in categories() if name not in spoken and _carries(name, thing.asset)]
+        if not carriers:
+            self.stage.reasons.append(f"there is nothing else for the {thing.category} to start on")
+            return None
+        carrier = Thing(str(self.rng.choice(sorted(carriers))), spoken=False)
+        self.stage.things.append(carrier)
+        return ("inside" if carrier.asset.affordances.cavities else "on"), Ref(carrier)
+
+    def _item(self, thing: Thing) -> Item:
+        furniture = categories()[thing.category].role == "furniture"
+        if thing.category in SURFACES:
+            return Item(id=thing.id, asset=thing.spec, fixed=True)
+        if furniture:
+            stands = self._stands(thing)
+            parent = self.surface.id if stands == "surface" else None
+            relation = "attached" if stands == "wall" else "on"
+            return Item(id=thing.id, asset=thing.spec, parent=parent, relation=relation, joints=dict(thing.joints), fixed=True)  # type: ignore[arg-type]
+        relation, at = thing.place or ("on", Ref(self.surface))
+        return Item(id=thing.id, asset=thing.spec, parent=at.thing.id, relation=relation, support=at.part)
+
+    # Variety
+
+    def _vary(self, thing: Thing) -> None:
+        """Draw the colour and the exact size of a thing where nobody said them."""
+        category = categories()[thing.category]
+        if thing.color is None:
+            said = {other.color for other in self.stage.things if other.category == thing.category and other.color}
+            colors = [color for color in category.colors if color not in said]
+            thing.color = str(self.rng.choice(colors)) if colors else None
+        if thing.size is None:
+            self._try(thing, _scaled(category, float(self.rng.uniform(*SCALE))))
+        if thing.asset.joints:
+            for name, param in category.params.items():
+                if isinstance(param.default, int) and not isinstance(param.default, bool) and name not in thing.params:
+                    self._try(thing, {name: param.default + int(self.rng.integers(0, 2))})
+
+    def _try(self, thing: Thing, params: dict[str, ParamValue]) -> None:
+        """Change parameters, unless the thing could not be built, held or referred to any more."""
+        before = dict(thing.params)
+        held = _narrowest(thing.asset) <= GRASPABLE
+        thing.params = {**params, **before}
+        try:
+            asset = thing.asset
+        except InvalidAsset:
+            thing.params = before
+            return
+        parts = {ref.part for effect in self.effects for ref in effect.args if ref.thing is thing and ref.part}
+        parts |= {t.place[1].part for t in self.stage.things if t.place and t.place[1].thing is thing and t.place[1].part}
+        there = {p.name for p in (*asset.affordances.cavities, *asset.affordances.supports)} | set(asset.joints)
+        if not parts <= there or (held and _narrowest(asset) > GRASPABLE):
+            thing.params = before
+
+    # Things lying about
+
+    def _lying_about(self) -> list[Thing]:
+        low, high = {"cluttered": CLUTTERED, "tidy": (0, 0)}.get(self.meaning.clutter or "", USUAL)
+        names = self._neutral()
+        others: list[Thing] = []
+        for _ in range(int(self.rng.integers(low, high + 1))):
+            twin = self._twin() if self.rng.random() < TWIN else None
+            if twin is None and not names:
+                break
+            thing = twin or Thing(str(self.rng.choice(names)), spoken=False)
+            thing.spoken = False
+            self._vary(thing)
+            others.append(thing)
+        return others
+
+    def _banned(self) -> set[str]:
+        """Tags and categories that must not lie about: what "every" ranges over, and what is said to be absent."""
+        return self.stage.quantified | {phrase.head for phrase in self.meaning.absent}
+
+    def _neutral(self) -> list[str]:
+        spoken = {thing.category for thing in self.stage.things}
+        banned = self._banned()
+        return sorted(
+            name for name, category in categories().items()
+            if name not in spoken and name not in banned and not (category.all_tags | category.tags) & banned and _small(category)
+        )  # fmt: skip
+
+    def _twin(self) -> Thing | None:
+        """The like of a thing that was named by its colour, in another colour."""
+        banned = self._banned()
+        for thing in self.stage.things:
+            category = categories()[thing.category]
+            alone = sum(other.category == thing.category for other in self.stage.things) == 1
+            if (
+                self._named_by_color(thing)
+                and alone
+                and thing.category not in banned
+                and not category.all_tags & banned
+                and _small(category)
+            ):
+                colors = [color for color in category.colors if color != thing.color]
+                if colors:
+                    return Thing(thing.category, color=str(self.rng.choice(colors)), spoken=False)
+        return None
+
+    def _named_by_color(self, thing: Thing) -> bool:
+        phrases = [
+            p
+            for c in self.meaning.commands
+            for p in (*c.themes, *([c.destination.target] if c.destination and c.destination.target else []))
+        ]
+        return thing.color is not None and any(p.head == thing.category and p.color == thing.color for p in phrases)
+
+    def _name(self) -> None:
+        """Ids: the category, numbered when the brief speaks of several; what lies about is numbered after them."""
+        counts: dict[str, int] = {}
+        for thing in self.stage.things:
+            counts[thing.category] = counts.get(thing.category, 0) + 1
+        seen: dict[str, int] = {}
+        for thing in (*self.stage.things, *self.others):
+            seen[thing.category] = seen.get(thing.category, 0) + 1
+            several = counts.get(thing.category, 0) > 1 or seen[thing.category] > 1
+            thing.id = f"{thing.category}_{seen[thing.category]}" if several else thing.category
+
+
+def _scaled(category: Category, factor: float) -> dict[str, ParamValue]:
+    """The category's scaling dimensions times a factor, within their limits, rounded to tenths of a millimetre."""
+    scaled: dict[str, ParamValue] = {}
+    for name, param in category.params.items():
+        if param.scales and isinstance(param.default, float):
+            value = param.default * factor
+            low = value if param.low is None else max(value, param.low)
+            scaled[name] = round(low if param.high is None else min(low, param.high), 4)
+    return scaled
+
+
+def _narrowest(asset: Asset) -> float:
+    return min((grasp.width for grasp in asset.affordances.grasps), default=0.0)
+
+
+def _small(category: Category) -> bool:
+    if category.role == "furniture":
+        return False
+    size = build(AssetSpec(category=category.name)).size
+    return max(float(size[0]), float(size[1])) <= SMALL[0] and float(size[2]) <= SMALL[1]
+
+
+def _carries(name: str, load: Asset) -> bool:
+    """Whether a thing of a category is a flat carrier or an open, low container with room for a load."""
+    if categories()[name].role == "furniture":
+        return False
+    asset = build(AssetSpec(category=name))
+    need = float(np.hypot(load.size[0], load.size[1])) + 0.02
+    cavities = asset.affordances.cavities
+    if cavities:
+        return cavities[0].opening[2] > 0.7 and min(cavities[0].size[:2]) >= need and cavities[0].size[2] <= 0.1
+    supports = asset.affordances.supports
+    return bool(supports) and min(supports[0].size) >= need and float(asset.size[2]) <= 0.06

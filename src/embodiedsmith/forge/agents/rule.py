@@ -1,0 +1,81 @@
+"""The rule agent: a grammar over the catalogue's words. It says which words it did not understand instead of guessing."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from embodiedsmith import embodiments
+from embodiedsmith.assets import Asset
+from embodiedsmith.forge.agents.agent import Draft
+from embodiedsmith.forge.agents.effects import Effect, goal_of, skills
+from embodiedsmith.forge.agents.furnish import Furnishing
+from embodiedsmith.forge.agents.ground import Grounding
+from embodiedsmith.forge.agents.stage import Stage
+from embodiedsmith.forge.language import CannotBe, Meaning, NotUnderstood, read
+from embodiedsmith.spec import Brief, EmbodimentSpec, Goal, Provenance, Scenario, SceneSpec, TaskSpec
+from embodiedsmith.tasks import goal_faults, instruction
+
+SKILL_SECONDS = 20.0
+"""Time allowed for each skill that the goal takes [s]."""
+LEAST_SECONDS = 40.0
+"""Shortest horizon [s]."""
+
+
+class RuleAgent:
+    """Reads English and Chinese briefs with a hand-made grammar."""
+
+    name = "rule"
+
+    def propose(self, brief: Brief, rng: np.random.Generator) -> Draft:
+        """A draft for a brief; see `Agent.propose`."""
+        meaning = read(brief.text)
+        if not meaning.commands:
+            raise NotUnderstood((), text=brief.text, reason="it says nothing to do")
+        robot = embodiments.get(brief.embodiment)
+        stage = Stage(rng)
+        grounding = Grounding(meaning, stage)
+        grounding.run()
+        _refuse(stage.reasons, brief.text)
+        scene = Furnishing(meaning, stage, grounding.effects).run()
+        goal = goal_of(grounding.effects)
+        assets = {thing.id: thing.asset for thing in stage.things}
+        _refuse([*stage.reasons, *_impossible(goal, assets)], brief.text)
+        travels = robot.base.kind == "planar"
+        task = TaskSpec(
+            goal=goal,
+            instructions={"en": instruction(goal, scene, "en"), "zh": instruction(goal, scene, "zh")},
+            user_text=brief.text,
+            horizon=max(LEAST_SECONDS, SKILL_SECONDS * _skills(grounding.effects, travels=travels)),
+        )
+        scenario = Scenario(
+            scene=scene,
+            task=task,
+            embodiment=EmbodimentSpec(name=brief.embodiment),
+            provenance=Provenance(brief=brief, agent=self.name, seed=brief.seed),
+        )
+        return Draft(
+            scenario=scenario,
+            reading=_reading(meaning, task, scene),
+            warnings=tuple(dict.fromkeys((*meaning.warnings, *grounding.warnings))),
+        )
+
+
+def _refuse(reasons: list[str], text: str) -> None:
+    if reasons:
+        raise CannotBe(tuple(dict.fromkeys(reasons)), text=text)
+
+
+def _impossible(goal: Goal, assets: dict[str, Asset]) -> list[str]:
+    """What no arrangement of these things can make true: too large, bolted down, without an inside."""
+    return goal_faults(goal, assets)
+
+
+def _skills(effects: list[Effect], *, travels: bool) -> int:
+    """Skills the effects take; a robot that drives needs a way to each."""
+    count = skills(effects)
+    return 2 * count if travels else count
+
+
+def _reading(meaning: Meaning, task: TaskSpec, scene: SceneSpec) -> str:
+    things = ", ".join(f"{item.asset.color + ' ' if item.asset.color else ''}{item.id}" for item in scene.items)
+    return f"{task.instructions[meaning.language]} [{scene.setting}: {things}]"

@@ -1,0 +1,93 @@
+"""What a brief says, before anything is built: noun phrases, commands and statements about the scene."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from embodiedsmith.spec import Language
+
+Size = Literal["small", "medium", "large"]
+Relation = Literal["in", "on", "near", "to", "from"]
+"""Where something is or goes. `to` leaves it to the destination whether that means in or on; `from` is where it was."""
+
+HeadKind = Literal["category", "tag", "part", "pronoun", "one"]
+Quantity = Literal["one", "some", "each"]
+
+Action = Literal["put", "take", "remove", "lift", "grasp", "touch", "open", "close", "stack", "upright", "contact"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class NounPhrase:
+    """Words that stand for one thing or several."""
+
+    kind: HeadKind
+    head: str
+    """Category name, tag, part word (`drawer`, `door`, `board`), or the pronoun's number (`it`, `them`)."""
+    text: str
+    """The words as typed."""
+    quantity: Quantity = "one"
+    count: int | None = None
+    """How many, when a number was said."""
+    fresh: bool = False
+    """Whether it must be another thing than those mentioned before ("another", "the other")."""
+    color: str | None = None
+    size: Size | None = None
+    materials: tuple[str, ...] = ()
+    """Material names any of which answers the word said ("metal": steel or aluminium); empty when none was."""
+    position: str | None = None
+    """Which part: `top`, `middle`, `bottom`, `left`, `right`, `last`, or a number from the top ("1")."""
+    owner: NounPhrase | None = None
+    """What the part belongs to."""
+    place: Place | None = None
+    """Where it is at the start, when said."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """A relation to something; `target` None: the thing last spoken of ("put it inside")."""
+
+    relation: Relation
+    target: NounPhrase | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """One thing to do."""
+
+    action: Action
+    word: str
+    """The verb as typed."""
+    themes: tuple[NounPhrase, ...] = ()
+    """What is acted on; empty: the thing last spoken of."""
+    destination: Place | None = None
+    source: NounPhrase | None = None
+    then: bool = False
+    """Whether the words say it comes after what was said before."""
+    deliberate: bool = False
+    """Whether the action counts for itself even when a later one follows from it ("lift it, then put it down")."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statement:
+    """Something that is so at the start: things that are there, where, and whether open or closed."""
+
+    things: tuple[NounPhrase, ...]
+    place: Place | None = None
+    state: Literal["open", "closed"] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Meaning:
+    """A whole brief."""
+
+    language: Language
+    commands: tuple[Command, ...]
+    statements: tuple[Statement, ...] = ()
+    absent: tuple[NounPhrase, ...] = ()
+    """Things the scene is not to hold."""
+    setting: str | None = None
+    """`tabletop`, `counter`, `kitchen` or `room`, when a word says so."""
+    clutter: Literal["cluttered", "tidy"] | None = None
+    warnings: tuple[str, ...] = ()
+    """Where a word was taken for a near one."""

