@@ -18,8 +18,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from recordings import make_recording, make_scenario
 
+from embodiedsmith import embodiments
 from embodiedsmith.episodes.export.lerobot import MANIFEST, export_lerobot
-from embodiedsmith.episodes.export.selection import ExportError, ExportOptions
+from embodiedsmith.episodes.export.selection import ExportError, ExportOptions, axis_names, robot_axes
 from embodiedsmith.episodes.export.statistics import Moments, PixelCounts, array_stats, without_zero_std
 from embodiedsmith.episodes.store import EpisodeStore
 from embodiedsmith.runtime.run import Run
@@ -152,19 +153,32 @@ def test_rows_pair_what_was_observed_with_the_action_that_followed(store: Episod
 
 def test_names_carry_order_and_units(store: EpisodeStore, tmp_path: Path):
     fill(store)
-    joints = tuple(f"panda_joint{i}_rad" for i in range(1, 8))
-    export_lerobot(store, tmp_path / "set", ExportOptions(), names={"joint_position": joints, "action": (*joints, "gripper")})
+    export_lerobot(store, tmp_path / "set", ExportOptions())
     features = info(tmp_path / "set")["features"]
-    assert features["observation.state"]["names"] == [*joints, "gripper_0_open_1_closed"]
-    assert features["action"]["names"] == [*joints, "gripper"]
+    joints = [f"{joint}_rad" for joint in embodiments.get("panda").arm.joints]
+    assert len(joints) == 7
+    assert features["observation.state"]["names"] == features["action"]["names"] == [*joints, "gripper_0_open_1_closed"]
     assert features["observation.tcp_pose"]["names"] == ["x_m", "y_m", "z_m", "qw", "qx", "qy", "qz"]
-    assert features["observation.effort"]["names"][0] == "joint_0_N_m"
+    assert features["observation.effort"]["names"][0] == joints[0].replace("_rad", "_N_m")
+    assert features["observation.joint_velocity"]["names"][0] == joints[0] + "_per_s"
     for feature in features.values():
         assert feature["names"] is None or len(feature["names"]) == feature["shape"][-1]
     assert all("/" not in name for name in features)
+    export_lerobot(store, tmp_path / "own", ExportOptions(), names={"action": tuple("abcdefgh")})
+    assert info(tmp_path / "own")["features"]["action"]["names"] == list("abcdefgh")
     with pytest.raises(ExportError, match="2 names for the 8 dimensions"):
         export_lerobot(store, tmp_path / "other", ExportOptions(), names={"action": ("a", "b")})
     assert not (tmp_path / "other").exists() and not list(tmp_path.glob("*.part"))
+
+
+def test_a_planar_base_and_an_unknown_robot_have_names_too():
+    axes = robot_axes("panda_mobile")
+    assert axes["joint_position"][:3] == ["base_x_m", "base_y_m", "base_yaw_rad"] and len(axes["action"]) == 11
+    assert axes["effort"][:3] == ["base_x_N", "base_y_N", "base_yaw_N_m"]
+    assert robot_axes("r2d2") == {}
+    assert axis_names("joint_position", 2, {}, {}) == ["joint_position_0", "joint_position_1"]
+    assert axis_names("gripper", 2, {}, {}) == ["gripper_0_0_open_1_closed", "gripper_1_0_open_1_closed"]
+    assert axis_names("joints/cabinet.drawer", 1, {}, {}) == ["joints.cabinet.drawer_0"]
 
 
 def test_failures_come_with_their_reason_only_when_asked_for(store: EpisodeStore, tmp_path: Path):

@@ -33,6 +33,7 @@ from embodiedsmith.episodes.export.selection import (
     common_observations,
     provenance,
     refuse_other,
+    robot_axes,
     select,
     state,
     task_text,
@@ -79,7 +80,7 @@ def export_lerobot(
         path: The dataset's folder. It appears when it is complete. An export of the same parameters is brought up to date.
         options: What to put in.
         frames: Renders the pixels; needed when `options.cameras` is not empty.
-        names: Names of dimensions, by observation name and for "action"; sensible ones with units where not given.
+        names: Names of dimensions, by observation name and for "action"; where not given, those of the robot, with units.
 
     Raises:
         ExportError: What was asked for cannot be, or something else is at `path`; nothing on disk changed.
@@ -116,7 +117,7 @@ class _Writer:
         widths, self._omitted = common_observations(store.load(row) for row in selection.rows)
         first = store.load(selection.rows[0])
         self._observations = {n: w for n, w in widths.items() if n not in STATE_PARTS}
-        self.features = _features(widths, first.actions.shape[1], names)
+        self.features = _features(widths, first.actions.shape[1], robot_axes(selection.robot), names)
         self._schema = pa.schema([arrow_field(name, f["dtype"], f["shape"][0]) for name, f in self.features.items()])
         self._data = DataSeries(root, self._schema, options.data_mb * 1e6)
         self._videos = {
@@ -314,16 +315,18 @@ class _Writer:
         }
 
 
-def _features(widths: Mapping[str, int], actions: int, names: Mapping[str, Sequence[str]]) -> dict[str, dict[str, Any]]:
+def _features(
+    widths: Mapping[str, int], actions: int, robot: Mapping[str, Sequence[str]], names: Mapping[str, Sequence[str]]
+) -> dict[str, dict[str, Any]]:
     parts = [name for name in STATE_PARTS if name in widths]
     if not parts:
         raise ExportError("the episodes have no state in common", where="observation.state", choices=STATE_PARTS)
-    own = [axis for part in parts for axis in axis_names(part, widths[part], names)]
+    own = [axis for part in parts for axis in axis_names(part, widths[part], robot, names)]
     features: dict[str, dict[str, Any]] = {"observation.state": {"dtype": "float32", "shape": [len(own)], "names": own}}
     for name, width in widths.items():
         if name not in STATE_PARTS:
-            features[_feature(name)] = {"dtype": "float32", "shape": [width], "names": axis_names(name, width, names)}
-    features["action"] = {"dtype": "float32", "shape": [actions], "names": axis_names("action", actions, names)}
+            features[_feature(name)] = {"dtype": "float32", "shape": [width], "names": axis_names(name, width, robot, names)}
+    features["action"] = {"dtype": "float32", "shape": [actions], "names": axis_names("action", actions, robot, names)}
     for name, dtype in {"reward": "float32", "done": "bool", "success": "bool", "margin": "float32"}.items():
         features[f"next.{name}"] = {"dtype": dtype, "shape": [1], "names": None}
     return features | {name: {"dtype": dtype, "shape": [1], "names": None} for name, dtype in BOOKKEEPING.items()}

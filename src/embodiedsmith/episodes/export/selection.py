@@ -12,6 +12,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from embodiedsmith import embodiments
 from embodiedsmith.episodes.store import EpisodeStore
 from embodiedsmith.runtime.errors import SmithError
 from embodiedsmith.runtime.files import PART, read_json, storage_errors
@@ -187,8 +188,25 @@ def common_observations(recordings: Iterator[Recording]) -> tuple[dict[str, int]
     return kept, sorted(seen - kept.keys())
 
 
-def axis_names(observation: str, width: int, given: Mapping[str, Sequence[str]]) -> list[str]:
-    """Names of an observation's dimensions, with units and order; the caller's own where given.
+def robot_axes(robot: str) -> dict[str, list[str]]:
+    """Names of the dimensions that follow from a robot of the catalogue, by observation and for "action"; none for others."""
+    try:
+        described = embodiments.get(robot)
+    except embodiments.UnknownRobot:
+        return {}
+    base = list(zip(("base_x", "base_y", "base_yaw"), ("m", "m", "rad"), strict=True)) if described.base.kind == "planar" else []
+    joints = base + [(joint, "rad") for arm in described.arms for joint in arm.joints]
+    positions = [f"{joint}_{unit}" for joint, unit in joints]
+    return {
+        "joint_position": positions,
+        "joint_velocity": [f"{joint}_{unit}_per_s" for joint, unit in joints],
+        "effort": [f"{joint}_{'N' if unit == 'm' else 'N_m'}" for joint, unit in joints],
+        "action": positions + _gripper_axes(len(described.arms)),
+    }
+
+
+def axis_names(observation: str, width: int, robot: Mapping[str, Sequence[str]], given: Mapping[str, Sequence[str]]) -> list[str]:
+    """Names of an observation's dimensions, with units and order: the caller's own, else the robot's, else general ones.
 
     Raises:
         ExportError: The caller names another number of dimensions.
@@ -198,18 +216,19 @@ def axis_names(observation: str, width: int, given: Mapping[str, Sequence[str]])
         if len(names) != width:
             raise ExportError(f"{len(names)} names for the {width} dimensions of '{observation}'", where=observation)
         return names
-    if observation == "state":
-        raise ExportError("the state's names are made of its parts'", where=observation)
-    if observation == "tcp_pose" or observation.startswith("items/"):
-        return ["x_m", "y_m", "z_m", "qw", "qx", "qy", "qz"][:width]
-    if observation == "base_pose":
-        return ["base_x_m", "base_y_m", "base_yaw_rad"][:width]
+    if len(robot.get(observation, ())) == width:  # a recording of another form of the robot falls through
+        return list(robot[observation])
     if observation == "gripper":
-        return ["gripper_0_open_1_closed"] if width == 1 else [f"gripper_{i}_0_open_1_closed" for i in range(width)]
-    unit = {"joint_position": "rad", "joint_velocity": "rad_per_s", "effort": "N_m"}.get(observation)
-    if unit is None:
-        return [f"{observation.replace('/', '.')}_{i}" for i in range(width)]
-    return [f"joint_{i}_{unit}" for i in range(width)]
+        return _gripper_axes(width)
+    if width == 7 and (observation == "tcp_pose" or observation.startswith("items/")):
+        return ["x_m", "y_m", "z_m", "qw", "qx", "qy", "qz"]
+    if observation == "base_pose" and width == 3:
+        return ["base_x_m", "base_y_m", "base_yaw_rad"]
+    return [f"{observation.replace('/', '.')}_{i}" for i in range(width)]
+
+
+def _gripper_axes(count: int) -> list[str]:
+    return ["gripper_0_open_1_closed"] if count == 1 else [f"gripper_{i}_0_open_1_closed" for i in range(count)]
 
 
 @contextmanager
