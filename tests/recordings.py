@@ -17,9 +17,7 @@ def make_scenario(index: int = 0, *, robot: str = "panda", user_text: str | None
         user_text=user_text,
     )
     brief = Brief(text=user_text, embodiment=robot) if user_text else None
-    return Scenario(
-        scene=SceneSpec(items=(mug,)), task=task, embodiment={"name": robot}, provenance=Provenance(brief=brief)
-    )
+    return Scenario(scene=SceneSpec(items=(mug,)), task=task, embodiment={"name": robot}, provenance=Provenance(brief=brief))
 
 
 def make_recording(
@@ -51,6 +49,8 @@ def make_recording(
         labels=tuple("pick(mug)" if t < length // 2 else "lift(mug)" for t in range(length)),
         events=(Event(step=length // 2, kind="grasped", subjects=("mug",), text="握住"),),
         outcome="success" if success else "failure",
-        failure=None if success else Failure(code="pick.slip", skill="pick", step=length, subjects=("mug",), value=0.004, limit=0.001),
+        failure=None
+        if success
+        else Failure(code="pick.slip", skill="pick", step=length, subjects=("mug",), value=0.004, limit=0.001),
         cost={"seconds": 0.25},
     )
