@@ -25,6 +25,7 @@ OVERSHOOT = {"slide": 0.006, "hinge": 0.02}
 """[m, rad] pushed beyond closed, so that it is."""
 GRASP_DEPTH = 0.006  # [m] the bar's centre lies this far behind the TCP, towards the palm
 FINGERTIP = 0.010  # [m] how far the closed fingertips reach beyond the TCP
+FINGER_SIDE = 0.012  # [m] from the TCP to the outer sides of the closed fingers
 PUSH_ROLLS = (0.0, np.pi / 2, -np.pi / 2, np.pi)
 PUSH_TILTS = (0.0, 0.4, -0.4, 0.8, -0.8, 1.1, -1.1)
 
@@ -57,6 +58,32 @@ class Articulation:
         self._id = joint.id
         self._address = int(joint.qposadr[0])
         self.name = f"{self.item}.{self.info.name}"
+        self._cargo = self._carried()
+
+    def _carried(self) -> list[tuple[int, tf.Float]]:
+        """Free items lying in what moves: address of their position and their world pose (4, 4) now."""
+        world = self.control.world
+        moving = [c for c in world.assets[self.item].affordances.cavities if c.body == self.handle.body]
+        found = []
+        for other, index in world.items.items():
+            if index.qpos < 0:
+                continue
+            T = world.item_pose(other)
+            for cavity in moving:
+                _, T_cavity = world.cavity(f"{self.item}.{cavity.name}")
+                local = np.abs(T_cavity[:3, :3].T @ (T[:3, 3] - T_cavity[:3, 3]))
+                if (local < (cavity.size[0] / 2, cavity.size[1] / 2, cavity.size[2])).all():
+                    found.append((index.qpos, T))
+        return found
+
+    def imagine(self, position: float) -> None:
+        """Move the part, and what lies in it, to a joint position in the checker's picture of the world."""
+        data = self.control.checker.data
+        data.qpos[self._address] = position
+        for address, T_now in self._cargo:
+            T = self.motion(position) @ T_now
+            data.qpos[address : address + 3] = T[:3, 3]
+            data.qpos[address + 3 : address + 7] = tf.quaternion(T[:3, :3])
 
     @property
     def position(self) -> float:
@@ -114,6 +141,21 @@ class Articulation:
                     yield T
                 if tilt == 0.0:
                     break
+        yield from self._pushes_from_above(point, outward)
+
+    def _pushes_from_above(self, point: tf.Float, outward: tf.Float) -> Iterator[tf.Float]:
+        """The hand points down and the sides of the fingers push: for a front that stands too close to reach round."""
+        if abs(outward[2]) > 0.3:
+            return
+        down = np.array([0.0, 0.0, -1.0])
+        flat = outward - outward[2] * np.array([0.0, 0.0, 1.0])
+        flat /= np.linalg.norm(flat)
+        for closing in (np.cross(down, flat), -np.cross(down, flat), flat, -flat):
+            for below in (0.0, -0.03, 0.03):
+                T = np.eye(4)
+                T[:3, :3] = np.stack([np.cross(closing, down), closing, down], axis=1)
+                T[:3, 3] = point + FINGER_SIDE * flat + below * down
+                yield T
 
     def arc(self, T_start: tf.Float, target: float, lag: float, axis: tf.Float | None, start: tf.Float) -> tf.Float | None:
         """Arm joints (m, n) that carry the tool along with the part from now to `target`; None when out of reach or blocked.
@@ -142,12 +184,12 @@ class Articulation:
                 found = control.kin.inverse(T_base @ T, path[-1], iterations=15)
                 if not found.ok or np.abs(found.joints - path[-1]).max() > 0.5:
                     return None
-                checker.data.qpos[self._address] = now + delta
+                self.imagine(now + delta)
                 if checker.hit(found.joints) is not None:
                     return None
                 path.append(found.joints)
         finally:
-            checker.data.qpos[self._address] = now
+            self.imagine(now)
         return np.array(path)
 
     def run(self, plan: ArcPlan, stage: str) -> None:
@@ -174,13 +216,21 @@ class Articulation:
             control.grip(0.0)
         control.look()
         control.checker.allow([("finger_0", self.item), ("finger_1", self.item), ("robot", self.item)])
-        T = control.checker.pose(control.joints)
-        for distance in (APPROACH, SHORT_APPROACH, 0.03):
-            back = control.straight(T, T @ tf.translate((0.0, 0.0, -distance)), control.joints)
-            if back is not None:
-                control.follow(back, stage=stage, speed=0.6)
-                return
-        raise MotionError(f"{stage}.stuck", f"no way back from {self.reference}", subjects=(self.reference,))
+        back = control.exit(control.checker.pose(control.joints), control.joints)
+        if back is None:
+            raise MotionError(f"{stage}.stuck", f"no way back from {self.reference}", subjects=(self.reference,))
+        control.follow(back, stage=stage, speed=0.6)
+
+    def leaves(self, end: tf.Float, position: float, grips: bool) -> bool:
+        """Whether the hand can back off from arm joints `end` once the part is at `position`."""
+        checker = self.control.checker
+        now = self.position
+        self.imagine(position)
+        checker.set_gripper(0.0 if grips else 1.0)
+        try:
+            return self.control.exit(checker.pose(end), end) is not None
+        finally:
+            self.imagine(now)
 
 
 def _perpendicular(direction: tf.Float, hint: tf.Float) -> tf.Float:
@@ -199,7 +249,8 @@ def plan_arc(part: Articulation, targets: tuple[float, ...], *, push: bool, stag
     control, checker = part.control, part.control.checker
     control.look()
     tried = unreachable = 0
-    nearest, blocker = np.inf, None
+    nearest = np.inf
+    blocker: Hit | None = None
     fingers = [("finger_0", part.item), ("finger_1", part.item)]
     starts: list[tuple[tf.Float, tf.Float | None, bool]] = [(T, bar, True) for T, bar in part.grips()]
     if push:
@@ -207,36 +258,23 @@ def plan_arc(part: Articulation, targets: tuple[float, ...], *, push: bool, stag
     best: ArcPlan | None = None
     for T, bar, grips in starts:
         tried += 1
-        solution = control.ik(T, starts=2)
-        if not solution.ok:
+        postures = control.postures(T)
+        if not postures[0].ok:
             unreachable += 1
-            nearest = min(nearest, max(solution.position_error, 0.1 * solution.rotation_error))
+            nearest = min(nearest, max(postures[0].position_error, 0.1 * postures[0].rotation_error))
             continue
-        checker.forbid_all()
-        checker.allow(fingers)
-        checker.set_gripper(0.0 if grips else 1.0)
-        hit = checker.hit(solution.joints, 0.0)
-        if hit is not None:
-            blocker = hit
-            continue
-        approach = _come(control, T, solution.joints)
-        if approach is None:
-            continue
-        for fraction in targets:
-            if best is not None and best.fraction >= fraction:
-                break
-            goal = part.at(fraction)
-            if fraction == 0.0:
-                goal -= OVERSHOOT[part.info.kind] * float(np.sign(part.info.open - part.info.closed))
-            arc = _any_lag(part, T, goal, bar, solution.joints)
-            if arc is not None:
-                plan = ArcPlan(approach, arc, fraction, grips)
-                if fraction == targets[0]:
-                    return plan
-                best = plan
-                break
-        else:
-            blocker = blocker or Hit("robot", part.item, 0.0)
+        for posture in postures:
+            checker.forbid_all()
+            checker.allow(fingers)
+            checker.set_gripper(0.0 if grips else 1.0)
+            blocker = checker.hit(posture.joints) or blocker
+            approach = _come(control, T, posture.joints)
+            if approach is None:
+                continue
+            plan = _arc_plan(part, T, bar, posture.joints, approach, grips, targets, best.fraction if best else None)
+            if plan is not None and plan.fraction == targets[0]:
+                return plan
+            best = plan or best
     if best is not None:
         return best
     if unreachable == tried:
@@ -252,6 +290,23 @@ def plan_arc(part: Articulation, targets: tuple[float, ...], *, push: bool, stag
     )  # fmt: skip
 
 
+def _arc_plan(
+    part: Articulation, T: tf.Float, bar: tf.Float | None, joints: tf.Float, approach: tf.Float, grips: bool,
+    targets: tuple[float, ...], found: float | None,
+) -> ArcPlan | None:  # fmt: skip
+    """The motion to the most wanted target in reach, if it is better than what was `found` before."""
+    for fraction in targets:
+        if found is not None and found >= fraction:
+            return None
+        goal = part.at(fraction)
+        if fraction == 0.0:
+            goal -= OVERSHOOT[part.info.kind] * float(np.sign(part.info.open - part.info.closed))
+        arc = _any_lag(part, T, goal, bar, joints, grips)
+        if arc is not None:
+            return ArcPlan(approach, arc, fraction, grips)
+    return None
+
+
 def _come(control: Controller, T: tf.Float, joints: tf.Float) -> tf.Float | None:
     for distance in (APPROACH, SHORT_APPROACH):
         back = control.straight(T, T @ tf.translate((0.0, 0.0, -distance)), joints)
@@ -260,11 +315,11 @@ def _come(control: Controller, T: tf.Float, joints: tf.Float) -> tf.Float | None
     return None
 
 
-def _any_lag(part: Articulation, T: tf.Float, goal: float, bar: tf.Float | None, joints: tf.Float) -> tf.Float | None:
+def _any_lag(part: Articulation, T: tf.Float, goal: float, bar: tf.Float | None, joints: tf.Float, grips: bool) -> tf.Float | None:
     lags = LAGS if part.info.kind == "hinge" else LAGS[:1]
     for lag in lags:
         arc = part.arc(T, goal, lag, bar if bar is not None else part.control.world.data.xaxis[part._id].copy(), joints)
-        if arc is not None:
+        if arc is not None and part.leaves(arc[-1], goal, grips):
             return arc
     return None
 

@@ -22,6 +22,10 @@ SLIP = 0.02  # [m] a held item may shift in the hand before it counts as lost
 ARRIVE = 0.004  # [rad] largest joint error at the end of a motion
 ARRIVE_STEPS = 8
 GRIP_STEPS = 24
+EXITS: tuple[tuple[tuple[float, float], ...], ...] = (
+    ((0.10, 0.0),), ((0.05, 0.0),), ((0.05, 0.0), (0.0, 0.10)), ((0.0, 0.12),), ((0.03, 0.0), (0.05, 0.05)), ((0.03, 0.0),),
+)  # fmt: skip
+"""Ways back tried in turn, as moves along the approach backwards and straight up [m]."""
 CARE = 0.35  # fraction of the joint limits used close to things
 
 
@@ -83,6 +87,16 @@ class Controller:
         target = tf.inverse(self.base_pose()) @ T_world_tcp
         return self.kin.solve(target, self.joints if start is None else start, self.rng, starts=starts)
 
+    def postures(self, T_world_tcp: tf.Float) -> list[Solution]:
+        """Arm joints for a world pose of the tool, from home and from where the arm is; the exact ones, else the best miss."""
+        target = tf.inverse(self.base_pose()) @ T_world_tcp
+        first = self.kin.inverse(target, self.kin.home)
+        second = self.kin.inverse(target, self.joints)
+        good = [s for s in (first, second) if s.ok]
+        if len(good) == 2 and np.abs(first.joints - second.joints).max() < 0.05:
+            return good[:1]
+        return good or [min((first, second), key=lambda s: s.position_error)]
+
     def line(self, T_from: tf.Float, T_to: tf.Float, start: tf.Float) -> tf.Float | None:
         """Arm joints (k, n) along the straight tool motion between two world poses; None when it leaves reach."""
         T_base = tf.inverse(self.base_pose())
@@ -110,6 +124,7 @@ class Controller:
         if np.abs(goal - self.joints).max() < 1e-6:
             return
         self.plans += 1
+        self.escape(stage=stage)
         path = plan(self.joints, goal, self.checker, self.kin, self.rng, stage=stage)
         self.follow(path, stage=stage)
 
@@ -200,6 +215,47 @@ class Controller:
             )
 
     # ------------------------------------------------------------------ helpers for skills
+
+    def exit(self, T_from: tf.Float, start: tf.Float) -> tf.Float | None:
+        """Joint path of a short straight way back from something touched: along the approach, or a little and then up.
+
+        Pairs that touch at `start` may go on touching; None when every way is blocked or out of reach.
+        """
+        up = np.array([0.0, 0.0, 1.0])
+        back = -T_from[:3, 2]
+        for moves in EXITS:
+            rows, T, at = [start[None]], T_from, start
+            for along, rise in moves:
+                T_to = T.copy()
+                T_to[:3, 3] += along * back + rise * up
+                part = self.straight(T, T_to, at)
+                if part is None:
+                    break
+                rows.append(part[1:])
+                T, at = T_to, part[-1]
+            else:
+                return np.vstack(rows)
+        return None
+
+    def escape(self, *, stage: str) -> None:
+        """Back off from whatever the arm touches now, if it touches anything.
+
+        Raises:
+            MotionError: `<stage>.stuck` when there is no way back.
+        """
+        hit = self.checker.hit(self.joints)
+        if hit is None:
+            return
+        for _ in range(4):
+            self.checker.allow([(hit.first, hit.second)])
+            hit = self.checker.hit(self.joints)
+            if hit is None:
+                break
+        path = self.exit(self.checker.pose(self.joints), self.joints)
+        if path is None:
+            raise MotionError(f"{stage}.stuck", "no way back from what the arm touches")
+        self.follow(path, stage=stage, speed=0.5)
+        self.look()
 
     def straight(self, T_from: tf.Float, T_to: tf.Float, start: tf.Float, *, clearance: float = TOUCH) -> tf.Float | None:
         """Joint path of a straight tool motion that is in reach and free, else None."""

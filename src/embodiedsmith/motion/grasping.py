@@ -108,19 +108,23 @@ def plans(control: Controller, item: str, tally: Tally, *, ready: Callable[[Gras
     checker.allow([(item, "finger_0"), (item, "finger_1")])
     for grasp, T in candidates(control, item)[:MAX_TRIED]:
         tally.tried += 1
-        solution = control.ik(T, starts=2)
-        if not solution.ok:
+        postures = control.postures(T)
+        if not postures[0].ok:
             tally.unreachable += 1
-            tally.nearest = min(tally.nearest, max(solution.position_error, 0.1 * solution.rotation_error))
+            tally.nearest = min(tally.nearest, max(postures[0].position_error, 0.1 * postures[0].rotation_error))
             continue
         checker.set_gripper(0.0)
-        hit = checker.hit(solution.joints, NEAR)
-        path = None if hit else _approach(control, T, solution.joints)
+        path = None
+        for posture in postures:
+            hit = checker.hit(posture.joints, NEAR)
+            tally.blocker = hit or tally.blocker
+            path = None if hit else _approach(control, T, posture.joints)
+            if path is not None:
+                break
         if path is None:
             tally.blocked += 1
-            tally.blocker = hit or tally.blocker
             continue
-        plan = GraspPlan(grasp, T, solution.joints, path, tf.inverse(T) @ T_world_item)
+        plan = GraspPlan(grasp, T, path[-1], path, tf.inverse(T) @ T_world_item)
         reason = ready(plan)
         if reason is not None:
             tally.later += 1

@@ -19,6 +19,7 @@ POSITION_TOLERANCE = 0.001  # [m]
 ROTATION_TOLERANCE = 0.01  # [rad]
 LIMIT_MARGIN = 0.01  # [rad] kept from joint limits, so that servo overshoot stays inside
 ITERATIONS = 40
+PROGRESS, PATIENCE = 0.97, 5  # given up when the error has not shrunk by 3 % for so many iterations
 STEP = 0.35  # [rad] largest joint change an iteration, so that linearisation holds
 
 
@@ -77,13 +78,17 @@ class Kinematics:
         q = self._rest.copy()
         q[self.qpos] = np.clip(start, self.lower, self.upper)
         best = Solution(q[self.qpos].copy(), np.inf, np.inf)
+        since = 0
         for _ in range(iterations):
             configuration.update(q)
             error = task.compute_error(configuration)
             position, turn = float(np.linalg.norm(error[:3])), float(np.linalg.norm(error[3:]))
+            since += 1
+            if position + 0.3 * turn < PROGRESS * (best.position_error + 0.3 * best.rotation_error):
+                since = 0
             if position + 0.3 * turn < best.position_error + 0.3 * best.rotation_error:
                 best = Solution(q[self.qpos].copy(), position, turn)
-            if best.ok:
+            if best.ok or since > PATIENCE:
                 break
             q[self.qpos] = self._descend(q[self.qpos])
         return best
@@ -106,8 +111,11 @@ class Kinematics:
         return np.clip(joints + step, self.lower, self.upper)
 
     def solve(self, T_base_tcp: tf.Float, start: tf.Float, rng: np.random.Generator, *, starts: int = 3) -> Solution:
-        """As `inverse`, from `start`, then home, then random joints near home: the first exact one, else the best."""
-        guesses = [start, self.home]
+        """As `inverse`, from home, then `start`, then random joints near home: the first exact one, else the best.
+
+        Home comes first so that the same tool pose gets the same arm posture whatever came before: data that is easier to learn.
+        """
+        guesses = [self.home, start]
         best = Solution(start, np.inf, np.inf)
         for k in range(starts):
             guess = guesses[k] if k < len(guesses) else self.home + rng.uniform(-0.8, 0.8, len(self.home))

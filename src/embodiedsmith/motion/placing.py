@@ -58,12 +58,16 @@ def plans(control: Controller, item: str, spots: Iterator[Spot], T_tcp_item: tf.
             return
         tally.tried += 1
         T_tcp = spot.T_world_item @ tf.inverse(T_tcp_item)
-        solution = control.ik(T_tcp, starts=2)
-        if not solution.ok:
+        postures = control.postures(T_tcp)
+        if not postures[0].ok:
             tally.unreachable += 1
-            tally.nearest = min(tally.nearest, max(solution.position_error, 0.1 * solution.rotation_error))
+            tally.nearest = min(tally.nearest, max(postures[0].position_error, 0.1 * postures[0].rotation_error))
             continue
-        plan = _try(control, item, spot, T_tcp_item, T_tcp, solution.joints, owner, tally)
+        plan = None
+        for posture in postures:
+            plan = _try(control, item, spot, T_tcp_item, T_tcp, posture.joints, owner, tally)
+            if plan is not None:
+                break
         checker.hold(None)
         if plan is not None:
             yield plan
