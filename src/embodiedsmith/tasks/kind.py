@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from embodiedsmith.assets.asset import Asset
+from embodiedsmith.assets.asset import Asset, Cavity, Support
 from embodiedsmith.runtime.errors import UsageError
 from embodiedsmith.spec import Language
 from embodiedsmith.tasks.probe import Probe
@@ -164,6 +164,24 @@ def _role_fault(role: Role, reference: str, assets: Assets) -> str | None:
     if part and part not in names:
         return f"{role.name} '{reference}': '{item}' has no {role.need} '{part}'; it has {list(names)}"
     return None
+
+
+def surfaces(asset: Asset, part: str | None) -> tuple[Support, ...]:
+    """The surfaces one can mean by an item or a part of it, best known first.
+
+    Without a part: every surface that is not behind a door or in a drawer, because what is there is in the thing, not on it; if
+    all are, every one.
+    """
+    supports = asset.affordances.supports
+    if part is not None:
+        return tuple(s for s in supports if s.name == part)
+    shut = {c.name for c in asset.affordances.cavities if c.joint is not None}
+    return tuple(s for s in supports if s.name not in shut) or supports
+
+
+def cavities(asset: Asset, part: str | None) -> tuple[Cavity, ...]:
+    """The cavities one can mean by an item (any of its own) or a part of it."""
+    return tuple(c for c in asset.affordances.cavities if part in (None, c.name))
 
 
 def part_names(asset: Asset, need: Need) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from embodiedsmith import assets
 from embodiedsmith.assets import COLORS
 from embodiedsmith.spec import Item, Language, SceneSpec, split_reference
+from embodiedsmith.tasks.kind import Need
 
 _SIZES: dict[Language, dict[str, str]] = {
     "en": {"small": "small", "medium": "medium", "large": "large"},
@@ -20,9 +21,9 @@ _PLACES: dict[str, dict[Language, str]] = {
     "center": {"en": "middle", "zh": "中间"},
 }  # fmt: skip
 """Words in part names that say where the part is."""
+_LAYERS = {"top": "最上", "middle": "中间", "bottom": "最下"}
 _PARTS: dict[str, str] = {
-    "drawer": "抽屉", "door": "门", "shelf": "层", "board": "层板", "cupboard": "柜子", "compartment": "格子", "lid": "盖子",
-    "freezer": "冷冻室", "tray": "托盘", "cell": "格子", "basket": "篮子", "rack": "架子",
+    "drawer": "抽屉", "door": "门", "board": "层板", "compartment": "格子", "lid": "盖子",
 }  # fmt: skip
 """Chinese for the other words in part names."""
 _WHOLE = frozenset({"top", "inside", "door", "surface", "floor", "lid", "interior", "seat"})
@@ -54,41 +55,55 @@ class Nouns:
         """Whether all references are to things of one category."""
         return len({self._looks[split_reference(r)[0]].category for r in references}) == 1
 
-    def one(self, reference: str) -> str:
-        """A definite phrase for an item or a part of one: "the top drawer of the drawer unit", "最上面的抽屉"."""
+    def one(self, reference: str, need: Need = "thing") -> str:
+        """A definite phrase for an item or a part of one, in a role: "the top drawer of the drawer unit", "最上面的抽屉".
+
+        A part called after its door is the door where a joint is needed, else what is behind it.
+        """
         item, part = split_reference(reference)
         whole = self._definite(item)
-        if part is None or part in _WHOLE:
+        if part is None or (part in _WHOLE and not (part == "door" and need == "support")):
             return whole
         places, noun, number = _split_part(part)
+        if noun == "door" and need != "joint":
+            noun = "compartment"
+        if noun == "board" and need == "cavity" and self._language == "en":  # one is on a shelf, but in a compartment
+            noun = "compartment"
         if self._language == "en":
-            ordinal = [_ORDINALS[number] if number < len(_ORDINALS) else f"number {number + 1}"] if number is not None else []
-            return f"the {' '.join([*ordinal, *(_PLACES[p]['en'] for p in places), noun or 'part'])} of {whole}"
-        words = "".join(_PLACES[p]["zh"] for p in places)
-        name = _PARTS.get(noun, noun) if noun else "部分"
-        counted = f"第{_DIGITS_ZH[number] if number < len(_DIGITS_ZH) else number + 1}个" if number is not None else ""
-        phrase = f"{words}的{counted}{name}" if words else counted + name
-        if not counted and not words:
-            return f"{whole}的{name}"
-        others = [i.id for i in self._scene.items if i.id != item and part in _part_names(i)]
-        return f"{whole}{phrase}" if others else phrase
+            if noun == "board" and not whole.endswith("shelf"):
+                noun = "shelf"
+            order = [] if number is None else [_ORDINALS[number] if number < len(_ORDINALS) else f"number {number + 1}"]
+            return f"the {' '.join([*order, *(_PLACES[p]['en'] for p in places), noun])} of {whole}"
+        return self._part_zh(item, part, noun)
 
-    def group(self, references: list[str]) -> str:
-        """A phrase for several things: "the two red apples", "the apple and the banana"."""
-        if len(references) == 1:
-            return self.one(references[0])
-        kinds: dict[_Look, list[str]] = {}
+    def _part_zh(self, item: str, part: str, noun: str) -> str:
+        """抽屉柜的抽屉, 最上面的抽屉, 左边的第二个抽屉, 冰箱最上层; its owner's name only where it is needed."""
+        places, _, number = _split_part(part)
+        whole = self._definite(item)
+        order = "" if number is None else f"第{_DIGITS_ZH[number] if number < len(_DIGITS_ZH) else number + 1}"
+        if noun == "board" and (places or order):
+            return f"{whole}{order}{''.join(_LAYERS.get(p, _PLACES[p]['zh']) for p in places)}层"
+        name = f"{order}个{_PARTS.get(noun, noun)}" if order else _PARTS.get(noun, noun)
+        if not places and not order:
+            return f"{whole}的{name}"
+        phrase = "".join(_PLACES[p]["zh"] for p in places) + ("的" if places else "") + name
+        shared = any(part in _part_names(other) for other in self._scene.items if other.id != item)
+        return whole + phrase if shared else phrase
+
+    def group(self, references: list[str], need: Need = "thing") -> str:
+        """A phrase for several things in one role: "the two red apples", "the apple and the banana"."""
+        alike: dict[_Look, list[str]] = {}
         for reference in references:
             item, part = split_reference(reference)
-            look = self._looks[item]
-            kinds.setdefault(_Look(look.category, *self._described(item)) if part is None else look, []).append(reference)
+            if part is None:
+                alike.setdefault(_Look(self._looks[item].category, *self._described(item)), []).append(item)
         phrases: list[str] = []
-        for members in kinds.values():
-            whole = [split_reference(m)[0] for m in members]
-            if len(members) > 1 and all("." not in m for m in members) and len(whole) <= len(_NUMBERS_EN) + 1:
-                phrases.append(self._several(whole))
-            else:
-                phrases += [self.one(m) for m in members]
+        for reference in references:
+            members = next((items for items in alike.values() if reference in items), [])
+            if not 1 < len(members) < len(_NUMBERS_EN) + 2:
+                phrases.append(self.one(reference, need))
+            elif reference == members[0]:
+                phrases.append(self._several(members))
         return _enumerate(phrases, self._language)
 
     def one_of(self, references: list[str]) -> str:
@@ -115,7 +130,7 @@ class Nouns:
 
     def _definite(self, item: str) -> str:
         bare = self._bare(item)
-        return f"the {bare}" if self._language == "en" else bare
+        return f"the {bare}" if self._language == "en" and not bare[-1].isdigit() else bare
 
     def _bare(self, item: str, *, ignore_twins: bool = False) -> str:
         """The phrase without article: colour, size, category, and a number when nothing else tells it from a twin."""

@@ -79,8 +79,8 @@ class _Speaker:
         kind = predicate(group[0].name)
         words = kind.words[self._language]
         numbers = kind.resolve(group[0].params)
-        phrases = [first or self._nouns.group([p.args[0] for p in group])]
-        phrases += [self._nouns.one(arg) for arg in group[0].args[1:]]
+        phrases = [first or self._nouns.group([p.args[0] for p in group], kind.roles[0].need)]
+        phrases += [self._nouns.one(arg, role.need) for arg, role in zip(group[0].args[1:], kind.roles[1:], strict=True)]
         template = words.undo if undo else words.do
         if words.alike and not undo and self._nouns.alike([*(p.args[0] for p in group), *group[0].args[1:]]):
             template = words.alike
@@ -178,7 +178,8 @@ def _asked(text: str, language: Language) -> dict[str, set[str]]:
         for verb in words.verbs:
             meanings.setdefault(verb, set()).add(name)
     found: dict[str, set[str]] = {}
-    whole = text = _without_nouns(text, language)
+    whole = text
+    text = _without_nouns(text, language)
     for verb in sorted(meanings, key=lambda v: (-len(v), v)):
         left, count = re.subn(_pattern(verb, language), " _ ", text)
         if count:

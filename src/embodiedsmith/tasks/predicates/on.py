@@ -7,16 +7,11 @@ from collections.abc import Callable
 
 from embodiedsmith.assets.asset import Support
 from embodiedsmith.spec import split_reference
-from embodiedsmith.tasks.kind import APART, HELD, Args, Assets, Bound, Param, Params, PredicateKind, Role, Words
+from embodiedsmith.tasks.kind import APART, HELD, Args, Assets, Bound, Param, Params, PredicateKind, Role, Words, surfaces
 from embodiedsmith.tasks.probe import Probe
 
 OVERHANG = 3.0
 """A thing whose middle extent exceeds this many times the surface's smaller one cannot be expected to balance on it."""
-
-
-def _supports(assets: Assets, reference: str) -> tuple[Support, ...]:
-    item, part = split_reference(reference)
-    return tuple(s for s in assets[item].affordances.supports if part in (None, s.name))
 
 
 def bind(probe: Probe, args: Args, params: Params) -> Bound:
@@ -25,15 +20,15 @@ def bind(probe: Probe, args: Args, params: Params) -> Bound:
     Without a contact it is at most minus the gap; while both fingers touch the item, at most `HELD`. With several
     surfaces to choose from, the best one counts.
     """
-    base = split_reference(args[1])[0]
+    base, part = split_reference(args[1])
     contact = probe.pair(args[0], base)
     left, right = probe.held(args[0])
-    surfaces = [_surface(probe, args[0], base, s, params["tolerance"]) for s in _supports(probe.world.assets, args[1])]
+    places = [_surface(probe, args[0], base, s, params["tolerance"]) for s in surfaces(probe.world.assets[base], part)]
 
     def margin() -> float:
         pairs = probe.pairs
         touching = contact in pairs
-        best = max(surface(touching) for surface in surfaces)
+        best = max(surface(touching) for surface in places)
         return min(best, HELD) if left in pairs and right in pairs else best
 
     return Bound(margin)
@@ -63,7 +58,8 @@ def _surface(probe: Probe, item: str, base: str, support: Support, tolerance: fl
 def check(assets: Assets, args: Args, params: Params) -> list[str]:
     """The item must get under what is above the surface, and must not dwarf it."""
     extents = sorted(float(v) for v in assets[args[0]].size)
-    supports = _supports(assets, args[1])
+    base, part = split_reference(args[1])
+    supports = surfaces(assets[base], part)
     if all(extents[0] > s.headroom for s in supports):
         room = max(s.headroom for s in supports)
         return [f"'{args[0]}' is at least {100 * extents[0]:.1f} cm high; above '{args[1]}' there are {100 * room:.1f} cm"]
