@@ -20,51 +20,51 @@ _LINKS = ("link0", "link1", "link2", "link3", "link4", "link5", "link6", "link7"
 Point = tuple[float, float, float]
 
 _CAPSULES: dict[str, tuple[tuple[Point, Point, float], ...]] = {
-    # Ends and radius [m] in the link's frame: tight round the menagerie visual surfaces. The flat rims where one link turns
-    # on the next stand out by up to 9 mm; elsewhere the capsules contain the surface.
+    # Ends and radius [m] in the link's frame: round the menagerie visual surfaces, which stand out by at most 4 mm. Ends reach
+    # into the neighbouring link, where they cost nothing and cover the flat rims that links turn on.
     "link1": (
-        ((0, 0, -0.165), (0, 0, -0.005), 0.0575),
-        ((0, 0, 0), (0, -0.072, 0), 0.059),
+        ((0, 0, -0.172), (0, 0, -0.005), 0.0575),
+        ((0, 0, 0), (0, -0.08, 0), 0.059),
         ((0, -0.024, -0.07), (0, -0.066, -0.028), 0.057),
     ),
     "link2": (
-        ((0, 0, 0), (0, 0, 0.072), 0.059),
-        ((0, -0.005, 0), (0, -0.167, 0), 0.0575),
+        ((0, 0, 0), (0, 0, 0.08), 0.059),
+        ((0, -0.005, 0), (0, -0.174, 0), 0.0575),
         ((0, -0.07, 0.024), (0, -0.028, 0.066), 0.057),
     ),
     "link3": (
-        ((0, 0, -0.085), (0, 0, -0.06), 0.058),
-        ((0.0825, 0, 0), (0.0825, 0.052, 0), 0.059),
-        ((0, 0, -0.06), (0.0825, 0.01, 0), 0.057),
-        ((0.01, 0.018, -0.048), (0.066, 0.045, -0.012), 0.057),
+        ((0, 0, -0.102), (0, 0, -0.06), 0.058),
+        ((0.0825, 0.0, 0), (0.0825, 0.062, 0), 0.059),
+        ((0, 0, -0.06), (0.0825, 0.01, 0), 0.059),
+        ((0.01, 0.018, -0.048), (0.066, 0.045, -0.012), 0.058),
     ),
     "link4": (
-        ((0, 0, 0.002), (0, 0, 0.052), 0.059),
-        ((-0.0825, 0.085, 0), (-0.0825, 0.06, 0), 0.058),
-        ((-0.0825, 0.06, 0), (0, 0, 0.01), 0.057),
-        ((-0.07, 0.06, 0.03), (-0.025, 0.02, 0.05), 0.055),
+        ((0, 0, 0.002), (0, 0, 0.062), 0.059),
+        ((-0.0825, 0.105, 0), (-0.0825, 0.06, 0), 0.058),
+        ((-0.0825, 0.06, 0), (0, 0, 0.01), 0.059),
+        ((-0.07, 0.06, 0.03), (-0.025, 0.02, 0.05), 0.056),
     ),
     "link5": (
-        ((0, 0, -0.222), (0, 0.015, -0.19), 0.06),
-        ((0, 0.085, -0.03), (0, 0.055, -0.18), 0.045),
-        ((0, 0.04, 0), (0, 0.072, 0), 0.0595),
+        ((0, 0.0, -0.238), (0, 0.015, -0.19), 0.06),
+        ((0, 0.085, -0.03), (0, 0.055, -0.18), 0.046),
+        ((0, 0.04, -0.0), (0, 0.08, 0), 0.0595),
     ),
     "link6": (
-        ((0, 0, 0.003), (0, 0.01, 0), 0.0595),
-        ((0.088, -0.025, 0), (0.088, 0.033, 0), 0.051),
-        ((0, 0, 0), (0.088, 0.015, 0), 0.052),
-        ((0, -0.01, 0.01), (0.085, -0.01, 0.01), 0.05),
+        ((0, -0.0, 0.003), (0.0, 0.01, 0.0), 0.0595),
+        ((0.088, -0.03, 0), (0.088, 0.036, 0), 0.053),
+        ((0.01, 0.012, 0), (0.07, 0.028, 0), 0.053),
+        ((0.0, -0.01, 0.012), (0.085, -0.01, 0.012), 0.051),
     ),
     "link7": (
-        ((0, 0, 0.078), (0.015, 0.015, 0.078), 0.051),
-        ((0.04, 0.04, 0.068), (0.052, 0.052, 0.08), 0.037),
+        ((0, 0, 0.074), (0.015, 0.015, 0.078), 0.054),
+        ((0.04, 0.04, 0.068), (0.052, 0.052, 0.08), 0.038),
     ),
 }
 
 _BOXES: dict[str, tuple[tuple[Point, Point], ...]] = {
     # Centre and half extents [m] in the body's frame: bounds of the visual surfaces.
     "link0": (((-0.041, 0, 0.07), (0.113, 0.095, 0.07)),),
-    "hand": (((0, 0, 0.02), (0.032, 0.103, 0.046)),),
+    "hand": (((0, 0, 0.02), (0.032, 0.104, 0.046)),),
     # Behind the pad: the arm of the finger, then the carriage that it is screwed to.
     "left_finger": (((0, 0.0165, 0.024), (0.0105, 0.0095, 0.012)), ((0, 0.0145, 0.006), (0.0105, 0.0115, 0.006))),
 }
@@ -97,14 +97,14 @@ than 2 mrad; the wrist half as stiff, for fast motions not to reach its force li
 _SETTLING = 0.05
 """Servo damping over stiffness [s]: overdamped also with the arm stretched out."""
 
-_EXCLUDED = (
+EXCLUDED = (
     *((a, b) for i, a in enumerate(_LINKS) for b in _LINKS[i + 1 : i + 3]),
     ("link5", "hand"),
-    ("hand", "left_finger"), ("hand", "right_finger"), ("link7", "left_finger"), ("link7", "right_finger"),
+    ("hand", "left_finger"), ("hand", "right_finger"), ("left_finger", "right_finger"),
+    ("link7", "left_finger"), ("link7", "right_finger"),
 )  # fmt: skip
-"""Neighbours, whose shapes overlap at their joint by construction, and pairs that the joint limits keep apart."""
-
-EXCLUDED = tuple(dict.fromkeys(_EXCLUDED))
+"""Neighbours, whose shapes overlap at their joint by construction, and pairs that the joint limits keep apart, such as the
+fingers of a hand closed on nothing."""
 
 ARM = Arm(
     joints=tuple(f"joint{i}" for i in range(1, 8)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -38,10 +39,8 @@ _EXCLUDED = (
 """Neighbours, whose shapes overlap at their joint by construction."""
 
 _MOVING = tuple(f"gripper/{side}_{link}" for side in ("left", "right") for link in ("coupler", "follower", "pad"))
-_EXCLUDED_IN_GRIPPER = tuple(
-    (a, b) for i, a in enumerate(("gripper/base", *_MOVING)) for b in _MOVING[i:] if a.split("_")[0] == b.split("_")[0] or i == 0
-)
-"""Links of one finger, and each finger with the palm: the linkage itself keeps them apart."""
+_EXCLUDED_IN_GRIPPER = tuple(itertools.combinations(("gripper/base", *_MOVING), 2))
+"""The linkage and its joint limits keep the gripper's own links apart, also when it closes on nothing."""
 
 
 def build() -> mujoco.MjSpec:
