@@ -253,7 +253,7 @@ def add_door(
     else:
         _framed_panel(fragment, body, size=(t, width, height), inward=inward, finish=finish, window=window)
     fragment.joint(body, "hinge", axis=(0.0, 0.0, -inward), travel=travel, damping=0.35, friction=0.25)
-    y = inward * (width - min(0.035, 0.12 * width))
+    y = inward * (width - min(0.05, 0.15 * width))
     up = 0.0 if handle_height is None else handle_height - middle
     return add_handle(
         fragment,

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from embodiedsmith.assets import solids
 from embodiedsmith.assets.asset import Affordances, Asset, JointInfo
 from embodiedsmith.assets.colors import COLORS
-from embodiedsmith.assets.materials import MATERIALS, TEXTURE_SIZE, Material, texture_pixels
+from embodiedsmith.assets.materials import MATERIALS, TEXTURE_REPEATS, TEXTURE_SIZE, Material, Texture, texture_pixels
 from embodiedsmith.spec import AssetSpec, Vec3
 
 VISUAL_GROUP = 2
@@ -295,22 +295,29 @@ class Fragment:
                 name=name, rgba=COLORS[finish.color].rgba, specular=finish.material.specular, shininess=finish.material.shininess
             )
             if finish.material.texture is not None:
-                self._texture(finish.material, look)
+                self._texture(finish.material.texture, look)
             self._looks[name] = name
         return name
 
-    def _texture(self, material: Material, look: Any) -> None:
-        name = f"texture_{material.texture}"
-        if material.texture is not None and all(texture.name != name for texture in self.mjspec.textures):
+    def _texture(self, kind: Texture, look: Any) -> None:
+        name = f"texture_{kind}"
+        # Round things need a cube map, on which a pattern with a direction shows a star in each face's middle.
+        cube = kind == "speckle"
+        if all(texture.name != name for texture in self.mjspec.textures):
+            faces = 6 if cube else 1
             texture = self.mjspec.add_texture(
-                name=name, type=mujoco.mjtTexture.mjTEXTURE_2D, width=TEXTURE_SIZE, height=TEXTURE_SIZE, nchannel=3
+                name=name,
+                type=mujoco.mjtTexture.mjTEXTURE_CUBE if cube else mujoco.mjtTexture.mjTEXTURE_2D,
+                width=TEXTURE_SIZE,
+                height=faces * TEXTURE_SIZE,
+                nchannel=3,
             )
-            texture.data = texture_pixels(material.texture).tobytes()
+            texture.data = np.tile(texture_pixels(kind), (faces, 1, 1)).tobytes()
         textures = look.textures
         textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = name
         look.textures = textures
         look.texuniform = True
-        look.texrepeat = [4.0, 4.0]
+        look.texrepeat = TEXTURE_REPEATS[kind]
 
 
 def _segment(start: ArrayLike, end: ArrayLike) -> tuple[NDArray[np.float64], float, NDArray[np.float64]]:

@@ -79,6 +79,13 @@ def add_turned(fragment: Fragment, body: str, outline: Sequence[Sequence[float]]
     fragment.mesh(body, shown, finish, inertial=solids.mesh_inertial(fine, finish.material.density))
 
 
+def rounded(outline: Sequence[tuple[float, float]]) -> NDArray[np.float64]:
+    """The outline with its corners cut once at a quarter of their sides (Chaikin's subdivision), its two ends kept."""
+    line = np.asarray(outline, dtype=np.float64)
+    cuts = [point for a, b in pairwise(line) for point in (0.75 * a + 0.25 * b, 0.25 * a + 0.75 * b)]
+    return np.asarray([line[0], *cuts[1:-1], line[-1]], dtype=np.float64)
+
+
 def _ring(fragment: Fragment, body: str, below: Station, above: Station, finish: Finish) -> None:
     """Convex pieces of a wall between two stations: boxes where it is upright, for their better contacts, else wedges."""
     half = np.pi / WEDGES

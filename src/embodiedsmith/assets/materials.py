@@ -37,7 +37,7 @@ _TOOLBOX = "engineeringtoolbox.com"
 MATERIALS: dict[str, Material] = _materials(
     Material(name="wood", density=650, friction=0.45, color="beige", texture="wood", specular=0.1,
              source=f"beech 0.70, pine 0.51 g/cm3; wood on wood 0.25-0.5 ({_TOOLBOX})"),
-    Material(name="chipboard", density=650, friction=0.45, color="white", texture="wood", specular=0.15,
+    Material(name="chipboard", density=650, friction=0.45, color="white", specular=0.15,
              source="EN 312 particle board 600-720 kg/m3; melamine face as wood"),
     Material(name="stone", density=2700, friction=0.5, color="grey", texture="speckle", specular=0.4, shininess=0.6,
              source=f"granite 2.6-2.8 g/cm3 ({_TOOLBOX})"),
@@ -71,6 +71,13 @@ MATERIALS: dict[str, Material] = _materials(
 """Every material the catalogue knows, by its name in an `AssetSpec`."""
 
 TEXTURE_SIZE = 128
+TEXTURE_REPEATS: dict[Texture, tuple[float, float]] = {
+    "wood": (4.0, 20.0),
+    "speckle": (1.0, 1.0),
+    "weave": (8.0, 8.0),
+    "brushed": (4.0, 20.0),
+}
+"""How often a pattern repeats in a metre along each direction of a face."""
 
 
 @cache
@@ -81,7 +88,7 @@ def texture_pixels(kind: Texture) -> NDArray[np.uint8]:
     match kind:
         case "wood":
             grain = _noise(rng, n, stretch=(1.0, 9.0))
-            pattern = 0.80 + 0.14 * np.sin(2 * np.pi * 5 * grain) + 0.06 * _noise(rng, n, stretch=(1.0, 30.0))
+            pattern = 0.84 + 0.10 * np.sin(2 * np.pi * 5 * grain) + 0.06 * _noise(rng, n, stretch=(1.0, 30.0))
         case "speckle":
             pattern = 0.72 + 0.28 * rng.random((n, n)) ** 0.35
         case "weave":

@@ -1,12 +1,10 @@
 """Apple: a nearly round fruit."""
 
-import numpy as np
-
 from embodiedsmith.assets.asset import Affordances, Asset
 from embodiedsmith.assets.category import Category, Param, Params
 from embodiedsmith.assets.fragment import Finish, Fragment
 from embodiedsmith.assets.grasps import ball_grasps
-from embodiedsmith.assets.lathe import add_turned
+from embodiedsmith.assets.lathe import add_turned, rounded
 from embodiedsmith.spec import AssetSpec
 
 
@@ -27,7 +25,7 @@ def build(spec: AssetSpec, params: Params) -> Asset:
         (0.18, 1.88),
         (0.0, 1.70),
     ]
-    add_turned(fragment, "root", radius * np.asarray(outline), fragment.main)
+    add_turned(fragment, "root", radius * rounded(outline), fragment.main)
     fragment.capsule("root", (0, 0, 1.7 * radius), (0.003, 0, 1.97 * radius), 0.0012, Finish.of("wood", "brown"), collides=False)
     fragment.sphere("root", (0, 0, radius), radius, fragment.main, visible=False, density=0.0, rolls=True)
     return fragment.finish(Affordances(grasps=tuple(ball_grasps("root", radius=radius))))

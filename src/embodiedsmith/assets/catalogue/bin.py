@@ -34,7 +34,7 @@ CATEGORY = Category(
     title="Bin",
     names={
         "en": ("bin", "trash can", "waste bin", "garbage can", "trash bin", "wastebasket", "dustbin", "rubbish bin"),
-        "zh": ("垃圾桶", "垃圾箱", "废纸篓", "桶"),
+        "zh": ("垃圾桶", "垃圾箱", "废纸篓"),
     },
     role="container",
     tags=frozenset({"storage"}),

@@ -36,7 +36,7 @@ CATEGORY = Category(
     title="Kitchen counter",
     names={
         "en": ("counter", "kitchen counter", "countertop", "worktop", "counter top"),
-        "zh": ("台面", "厨房台面", "操作台", "料理台", "灶台", "橱柜台面"),
+        "zh": ("台面", "厨房台面", "操作台", "料理台", "橱柜台面"),
     },
     role="furniture",
     build=build,

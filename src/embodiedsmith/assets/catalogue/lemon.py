@@ -36,7 +36,7 @@ def build(spec: AssetSpec, params: Params) -> Asset:
 CATEGORY = Category(
     name="lemon",
     title="Lemon",
-    names={"en": ("lemon", "lime"), "zh": ("柠檬", "青柠")},
+    names={"en": ("lemon",), "zh": ("柠檬",)},
     role="object",
     tags=frozenset({"fruit", "food"}),
     build=build,

@@ -56,7 +56,7 @@ def _controls(fragment: Fragment, *, x: float, y: float, height: float, dark: Fi
 CATEGORY = Category(
     name="microwave",
     title="Microwave oven",
-    names={"en": ("microwave", "microwave oven", "oven"), "zh": ("微波炉", "烤箱")},
+    names={"en": ("microwave", "microwave oven"), "zh": ("微波炉",)},
     role="furniture",
     tags=frozenset({"appliance"}),
     build=build,

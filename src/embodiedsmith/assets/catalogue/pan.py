@@ -45,7 +45,7 @@ def build(spec: AssetSpec, params: Params) -> Asset:
 CATEGORY = Category(
     name="pan",
     title="Frying pan",
-    names={"en": ("pan", "frying pan", "skillet", "saucepan"), "zh": ("平底锅", "煎锅", "锅", "炒锅")},
+    names={"en": ("pan", "frying pan", "skillet"), "zh": ("平底锅", "煎锅", "锅", "炒锅")},
     role="object",
     tags=frozenset({"cookware"}),
     build=build,

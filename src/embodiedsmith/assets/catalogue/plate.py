@@ -36,7 +36,7 @@ def build(spec: AssetSpec, params: Params) -> Asset:
 CATEGORY = Category(
     name="plate",
     title="Plate",
-    names={"en": ("plate", "dish", "saucer", "dinner plate"), "zh": ("盘子", "碟子", "餐盘", "盘", "碟")},
+    names={"en": ("plate", "dish", "dinner plate"), "zh": ("盘子", "碟子", "餐盘", "盘", "碟")},
     role="object",
     tags=frozenset({"tableware"}),
     build=build,

@@ -38,7 +38,7 @@ def build(spec: AssetSpec, params: Params) -> Asset:
 CATEGORY = Category(
     name="spoon",
     title="Spoon",
-    names={"en": ("spoon", "wooden spoon", "ladle"), "zh": ("勺子", "汤匙", "勺", "调羹", "木勺")},
+    names={"en": ("spoon", "wooden spoon"), "zh": ("勺子", "汤匙", "勺", "调羹", "木勺")},
     role="object",
     tags=frozenset({"cutlery", "tableware"}),
     build=build,
