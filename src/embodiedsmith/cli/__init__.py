@@ -11,17 +11,28 @@ from typing import Annotated
 
 import tyro
 
+from embodiedsmith.cli.bench import Bench
 from embodiedsmith.cli.catalogue import Assets, Robots
 from embodiedsmith.cli.common import Command
+from embodiedsmith.cli.data import Export, Report, Validate
 from embodiedsmith.cli.doctor import Doctor
+from embodiedsmith.cli.make import Collect, Forge, Make, Resume
 from embodiedsmith.runtime.errors import SmithError
 
 DESCRIPTION = "From a sentence to verified simulated robot data. `smith COMMAND --help` says more."
 
 Chosen = (
     Annotated[Doctor, tyro.conf.subcommand("doctor")]
+    | Annotated[Make, tyro.conf.subcommand("make")]
+    | Annotated[Forge, tyro.conf.subcommand("forge")]
+    | Annotated[Collect, tyro.conf.subcommand("collect")]
+    | Annotated[Resume, tyro.conf.subcommand("resume")]
+    | Annotated[Export, tyro.conf.subcommand("export")]
+    | Annotated[Validate, tyro.conf.subcommand("validate")]
+    | Annotated[Report, tyro.conf.subcommand("report")]
     | Annotated[Assets, tyro.conf.subcommand("assets")]
     | Annotated[Robots, tyro.conf.subcommand("robots")]
+    | Annotated[Bench, tyro.conf.subcommand("bench")]
 )
 
 
@@ -62,6 +73,10 @@ def execute(command: Command) -> int:
         if command.json:
             print(json.dumps({**error.to_json(), "exit_code": error.exit_code}, ensure_ascii=False), flush=True)
         return error.exit_code
+    except Exception as error:  # a fault of ours: the traceback says where, and whoever reads the JSON is told too
+        if command.json:
+            print(json.dumps({"error": type(error).__name__, "what": str(error), "exit_code": 1}), flush=True)
+        raise
     if outcome.text and not command.quiet:
         print(outcome.text, file=sys.stderr if command.json else sys.stdout, flush=True)
     if command.json:

@@ -37,3 +37,8 @@ class Command:
     def run(self) -> Outcome:
         """Do it."""
         raise NotImplementedError(f"{type(self).__name__} is not a command")
+
+
+def shown_counts(counts: Mapping[str, int]) -> str:
+    """Counts by name in one line, in the order given."""
+    return ", ".join(f"{name} {count}" for name, count in counts.items())

@@ -1,0 +1,422 @@
+"""The verbs: brief to scenarios, episodes, datasets and reports. `smith` is these functions with arguments parsed.
+
+A run asked for fewer things than it could make is a result with `complete` false, never an exception: what was made is there and
+the reasons are counted. Exceptions (`SmithError`) are for what could not be begun or gone on with.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import ValidationError
+
+from embodiedsmith import embodiments
+from embodiedsmith.episodes.collect import collect as collect_episodes
+from embodiedsmith.episodes.export.lerobot import export_lerobot
+from embodiedsmith.episodes.export.robomimic import export_robomimic
+from embodiedsmith.episodes.export.selection import ExportedDataset, ExportOptions
+from embodiedsmith.episodes.forging import Forged, forge_missing, scenarios_of
+from embodiedsmith.episodes.pixels import Painter
+from embodiedsmith.episodes.report import write_report
+from embodiedsmith.episodes.staging import replay_difference
+from embodiedsmith.episodes.store import EpisodeStore
+from embodiedsmith.episodes.validate import validate_run
+from embodiedsmith.episodes.validate_dataset import validate_dataset
+from embodiedsmith.forge import agents
+from embodiedsmith.runtime.errors import UsageError
+from embodiedsmith.runtime.run import Run
+from embodiedsmith.runtime.seeds import generator
+from embodiedsmith.spec import Brief, Finding
+from embodiedsmith.spec.scenario import AgentName, Mode
+from embodiedsmith.tasks.env import ScenarioEnv
+from embodiedsmith.tasks.env import make_env as open_env
+from embodiedsmith.world import CONTROL_HZ
+
+Format = Literal["lerobot", "robomimic"]
+CAMERAS = ("front", "over_shoulder", "wrist")
+SIZE = 128
+"""Width and height of exported pictures [pixels]."""
+BUDGET = 20
+"""Proposals drawn at most for one scenario."""
+EPISODES_PER_SCENARIO = 3
+"""Episodes for which `make` forges one scenario: variety of scenes costs more than variety within one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunResult:
+    """Where a run stands after a verb."""
+
+    run: Path
+    asked: int
+    """Episodes (or, after `forge`, scenarios) asked for."""
+    made: int
+    """How many of them there are."""
+    scenarios: int
+    episodes: int
+    """Verified successful episodes in the run."""
+    attempts: int
+    """All demonstrations tried, failed ones included."""
+    proposals: int
+    """Scenario proposals drawn, rejected ones included."""
+    failures: Mapping[str, int]
+    """Failure code to number of failed demonstrations, most frequent first."""
+    rejections: Mapping[str, int]
+    """Finding code to number of rejected proposals, most frequent first."""
+    warnings: tuple[str, ...]
+    seconds: float
+    """Wall clock of this call."""
+    dataset: Path | None = None
+    frames: int = 0
+    """Frames in the dataset."""
+    report: Path | None = None
+    pictures: Path | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Whether there is as much as was asked for."""
+        return self.made >= self.asked
+
+    @property
+    def success_rate(self) -> float | None:
+        """Episodes over demonstrations tried; None when none was tried."""
+        return self.episodes / self.attempts if self.attempts else None
+
+    def to_json(self) -> dict[str, Any]:
+        """The result as JSON values; the success rate is called `yield`."""
+        values = {k: str(v) if isinstance(v, Path) else v for k, v in asdict(self).items()}
+        rate = self.success_rate
+        return {
+            **values,
+            "complete": self.complete,
+            "yield": None if rate is None else round(rate, 4),
+            "seconds": round(self.seconds, 2),
+        }
+
+
+# ---------------------------------------------------------------------- the verbs
+
+
+def make(
+    brief: str,
+    *,
+    n: int = 10,
+    out: str | Path,
+    seed: int = 0,
+    embodiment: str = "panda",
+    agent: AgentName = "rule",
+    mode: Mode = "joint",
+    workers: int = 1,
+    scenarios: int | None = None,
+    budget: int = BUDGET,
+    export: bool = True,
+    cameras: Sequence[str] = CAMERAS,
+    size: int = SIZE,
+    quiet: bool = True,
+) -> RunResult:
+    """A brief to scenarios, to `n` verified episodes, to a LeRobot dataset in `out`/exports/lerobot, to a report.
+
+    Args:
+        brief: What is wanted, in English or Chinese.
+        n: Successful episodes.
+        out: The run's folder; new or empty.
+        seed: Of every random draw: equal arguments give equal episodes, byte for byte, for any number of workers.
+        embodiment: A robot's name (`embodiedsmith.embodiments.names()`).
+        agent: Who proposes scenarios.
+        mode: How proposals are refined.
+        workers: Processes. A script that asks for more than one needs `if __name__ == "__main__":` around its main part.
+        scenarios: Different scenarios to forge; None: one for every three episodes.
+        budget: Proposals drawn at most for one scenario.
+        export: Whether to write the dataset.
+        cameras: Cameras of the dataset.
+        size: Width and height of its pictures [pixels].
+        quiet: No progress on standard error.
+
+    Raises:
+        UsageError: Arguments that cannot be meant, all at once.
+        NotUnderstood: Words of the brief are unknown; nothing was written.
+        RunError: There is something in the folder already.
+        ForgeError: Not one scenario passed within the budget.
+    """
+    started = time.monotonic()
+    _check(n=n, workers=workers, scenarios=scenarios, budget=budget, size=size)
+    wanted = _brief(brief, embodiment, agent, mode, seed)
+    config = {
+        "brief": wanted.text, "seed": seed, "embodiment": embodiment, "agent": agent, "mode": mode, "budget": budget,
+        "scenarios": scenarios or math.ceil(n / EPISODES_PER_SCENARIO), "fps": CONTROL_HZ,
+        "export": {"cameras": list(cameras), "size": size} if export else None, "episodes": n,
+    }  # fmt: skip
+    with _create(out, config, wanted) as run:
+        return _finish(run, workers=workers, quiet=quiet, started=started)
+
+
+def forge(
+    brief: str,
+    *,
+    n: int = 1,
+    out: str | Path,
+    seed: int = 0,
+    embodiment: str = "panda",
+    agent: AgentName = "rule",
+    mode: Mode = "joint",
+    workers: int = 1,
+    budget: int = BUDGET,
+    quiet: bool = True,
+) -> RunResult:
+    """`n` scenarios with certificates in `out`/scenarios, without episodes; arguments and errors as for `make`."""
+    started = time.monotonic()
+    _check(n=n, workers=workers, budget=budget)
+    wanted = _brief(brief, embodiment, agent, mode, seed)
+    config = {
+        "brief": wanted.text, "seed": seed, "embodiment": embodiment, "agent": agent, "mode": mode, "budget": budget,
+        "scenarios": n, "fps": CONTROL_HZ, "export": None, "episodes": 0,
+    }  # fmt: skip
+    with _create(out, config, wanted) as run:
+        return _finish(run, workers=workers, quiet=quiet, started=started)
+
+
+def collect(run: str | Path, *, n: int, workers: int = 1, seed: int | None = None, quiet: bool = True) -> RunResult:
+    """`n` more successful episodes from a run's scenarios. The dataset is left as it is: `export` brings it up to date.
+
+    Raises:
+        RunMismatchError: `seed` is not the run's.
+    """
+    started = time.monotonic()
+    _check(n=n, workers=workers)
+    with Run.open(run, _given(seed=seed), write=True) as opened:
+        _heed_versions(opened, quiet)
+        opened.update(episodes=int(opened.config["episodes"]) + n)
+        return _finish(opened, workers=workers, quiet=quiet, started=started, export_too=False)
+
+
+def resume(
+    run: str | Path,
+    *,
+    workers: int = 1,
+    seed: int | None = None,
+    embodiment: str | None = None,
+    size: int | None = None,
+    fps: int | None = None,
+    quiet: bool = True,
+) -> RunResult:
+    """Finish whatever of a run was interrupted: the result is the same as if it had not been.
+
+    Settings given are only compared with the run's own.
+
+    Raises:
+        RunMismatchError: A setting given is not the run's; nothing on disk changed.
+    """
+    started = time.monotonic()
+    _check(workers=workers)
+    expected = _given(seed=seed, embodiment=embodiment, fps=fps)
+    if size is not None:
+        with Run.open(run) as reading:
+            expected["export"] = {**(reading.config["export"] or {"cameras": list(CAMERAS)}), "size": size}
+    with Run.open(run, expected, write=True) as opened:
+        _heed_versions(opened, quiet)
+        return _finish(opened, workers=workers, quiet=quiet, started=started)
+
+
+def export(
+    run: str | Path,
+    *,
+    format: Format = "lerobot",
+    out: str | Path | None = None,
+    cameras: Sequence[str] | None = None,
+    size: int | None = None,
+    keep: Literal["success", "all"] = "success",
+    codec: Literal["h264", "av1"] = "h264",
+    language: Literal["en", "zh", "user"] = "en",
+    episodes: Sequence[int] | None = None,
+    seed: int | None = None,
+) -> ExportedDataset:
+    """Write a run's episodes as a dataset, pictures rendered now from the stored states.
+
+    Args:
+        run: The run's folder.
+        format: LeRobot v3.0 (a folder) or robomimic (an HDF5 file).
+        out: Where to; None: the run's `exports/` folder.
+        cameras: None: those the run was made with. None of them (`()`): no pictures.
+        size: Width and height of the pictures [pixels]; None: what the run was made with.
+        keep: Successes, or failures with their reason too.
+        codec: Video compression, LeRobot only.
+        language: Of the task text; "user" is what was typed.
+        episodes: Only these slots; None: all.
+        seed: Compared with the run's.
+
+    Raises:
+        ExportError: What was asked for cannot be, or another export is there; nothing on disk changed.
+    """
+    with Run.open(run, _given(seed=seed), write=True) as opened:
+        made = opened.config["export"] or {"cameras": list(CAMERAS), "size": SIZE}
+        pixels = int(made["size"] if size is None else size)
+        options = ExportOptions(
+            cameras=tuple(made["cameras"] if cameras is None else cameras),
+            size=(pixels, pixels),
+            keep=keep,
+            codec=codec,
+            language=language,
+            slots=None if episodes is None else tuple(episodes),
+        )
+        return _export(EpisodeStore(opened), format, options, None if out is None else Path(out))
+
+
+def validate(path: str | Path, *, replay: bool = True, seed: int | None = None) -> list[Finding]:
+    """Everything wrong with a run or a dataset: checksums, index, shapes, time, alignment, and replay to the same bits.
+
+    Args:
+        path: A run's folder, or a LeRobot dataset's.
+        replay: Repeat every episode of a run in physics and compare.
+        seed: Compared with the run's.
+    """
+    folder = Path(path)
+    if (folder / "run.json").is_file():
+        with Run.open(folder, _given(seed=seed)) as run:
+            return validate_run(run, replay=replay_difference if replay else None)
+    if (folder / "meta" / "info.json").is_file():
+        return validate_dataset(folder)
+    raise UsageError(
+        "is neither a run nor a LeRobot dataset",
+        where=str(folder),
+        remedy="give a folder that holds run.json, or one that holds meta/info.json",
+    )
+
+
+def report(run: str | Path, *, seed: int | None = None) -> Path:
+    """Write the run's report page and give its path."""
+    with Run.open(run, _given(seed=seed), write=True) as opened:
+        return write_report(EpisodeStore(opened))
+
+
+def make_env(run: str | Path, scenario: int | str = 0, **options: Any) -> ScenarioEnv:
+    """A scenario of a run as a Gymnasium environment; `scenario` is its place among the run's scenarios, or its id."""
+    with Run.open(run) as opened:
+        known = scenarios_of(EpisodeStore(opened))
+    chosen = {s.id: s for s in known}.get(scenario) if isinstance(scenario, str) else None
+    if isinstance(scenario, int) and 0 <= scenario < len(known):
+        chosen = known[scenario]
+    if chosen is None:
+        choices = [f"{k} ({s.id})" for k, s in enumerate(known)]
+        raise UsageError(f"no scenario {scenario!r}", where=str(run), choices=choices)
+    return open_env(chosen, **options)
+
+
+# ---------------------------------------------------------------------- the stages of a run
+
+
+def _finish(run: Run, *, workers: int, quiet: bool, started: float, export_too: bool = True) -> RunResult:
+    """Do what the run's configuration asks for and is not done yet: forge, collect, export, report."""
+    store = EpisodeStore(run)
+    config = run.config
+    brief = _brief(config["brief"], config["embodiment"], config["agent"], config["mode"], run.seed)
+    entries = forge_missing(store, brief, int(config["scenarios"]), budget=int(config["budget"]), workers=workers, quiet=quiet)
+    wanted = int(config["episodes"])
+    found = scenarios_of(store)
+    if wanted and found:
+        collect_episodes(store, found, wanted, workers=workers, quiet=quiet)
+    exported: ExportedDataset | None = None
+    if export_too and config["export"] is not None and store.rows(outcome="success"):
+        size = int(config["export"]["size"])
+        options = ExportOptions(cameras=tuple(config["export"]["cameras"]), size=(size, size))
+        exported = _export(store, "lerobot", options, None)
+    page = write_report(store)
+    return _result(store, entries, exported, page, time.monotonic() - started)
+
+
+def _result(
+    store: EpisodeStore, entries: Sequence[Forged], exported: ExportedDataset | None, page: Path, seconds: float
+) -> RunResult:
+    rows = store.rows()
+    wanted = int(store.run.config["episodes"])
+    made = len({entry.scenario for entry in entries if entry.scenario is not None})
+    episodes = sum(row.outcome == "success" for row in rows)
+    rejections: Counter[str] = Counter()
+    for entry in entries:
+        rejections.update(entry.rejections)
+    warnings = [text for entry in entries for text in entry.warnings]
+    warnings += [f"scenario {entry.index} was not made: {entry.error}" for entry in entries if entry.error is not None]
+    return RunResult(
+        run=store.run.path,
+        asked=wanted or int(store.run.config["scenarios"]),
+        made=episodes if wanted else made,
+        scenarios=made,
+        episodes=episodes,
+        attempts=len(rows),
+        proposals=sum(entry.proposals for entry in entries),
+        failures=dict(Counter(row.failure_code for row in rows if row.failure_code is not None).most_common()),
+        rejections=dict(rejections.most_common()),
+        warnings=tuple(dict.fromkeys(warnings)),
+        seconds=seconds,
+        dataset=None if exported is None else exported.path,
+        frames=0 if exported is None else exported.frames,
+        report=page,
+        pictures=page.with_name("scenes.png") if made else None,
+    )
+
+
+def _export(store: EpisodeStore, format: Format, options: ExportOptions, out: Path | None) -> ExportedDataset:
+    names = {"lerobot": "lerobot", "robomimic": "robomimic.hdf5"}
+    if format not in names:
+        raise UsageError(f"no export format '{format}'", choices=names)
+    path = store.run.file("exports", names[format]) if out is None else out
+    with Painter() as painter:
+        write = export_lerobot if format == "lerobot" else export_robomimic
+        return write(store, path, options, painter.frames)
+
+
+# ---------------------------------------------------------------------- arguments
+
+
+def _brief(text: str, embodiment: str, agent: AgentName, mode: Mode, seed: int) -> Brief:
+    """The arguments as a brief; raises UsageError with every fault at once."""
+    embodiments.get(embodiment)
+    agents.get(agent)
+    try:
+        return Brief(text=text, embodiment=embodiment, agent=agent, mode=mode, seed=seed)
+    except ValidationError as error:
+        faults = [f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()]
+        raise UsageError("the brief cannot be used", where="brief", faults=faults) from error
+
+
+def _create(out: str | Path, config: Mapping[str, Any], brief: Brief) -> Run:
+    """A new run, after the brief was understood: what is not understood leaves nothing on disk.
+
+    Raises:
+        RunMismatchError: There is a run of other settings; lists the differences.
+        RunError: There is a run of these settings already, or something else.
+    """
+    agents.get(brief.agent).propose(brief, generator(brief.seed, "reading"))
+    if (Path(out) / "run.json").is_file():
+        Run.open(out, config).close()
+    return Run.create(out, config)
+
+
+def _given(**settings: Any) -> dict[str, Any]:
+    return {name: value for name, value in settings.items() if value is not None}
+
+
+def _check(**numbers: int | None) -> None:
+    """Raise UsageError naming every number that is out of range."""
+    least = {"n": 1, "workers": 1, "scenarios": 1, "budget": 1, "size": 16}
+    faults = [
+        f"{name} must be at least {least[name]}, not {value}"
+        for name, value in numbers.items()
+        if value is not None and value < least[name]
+    ]
+    if (size := numbers.get("size")) is not None and size % 2:
+        faults.append(f"size must be even, as video needs, not {size}")
+    if faults:
+        raise UsageError("these values cannot be used", faults=faults)
+
+
+def _heed_versions(run: Run, quiet: bool) -> None:
+    """Say what is installed in another version than the run was made with: new episodes may then differ from the old in kind."""
+    changes = run.version_changes()
+    if changes and not quiet:
+        print("\n".join(["warning: versions differ from those the run was made with", *changes]), file=sys.stderr)

@@ -1,0 +1,1 @@
+"""Benchmarks: numbers anyone can measure again."""

@@ -1,0 +1,143 @@
+"""Forging as a stage of a run: the scenarios a run still lacks, kept with their certificates, witnesses and logs.
+
+Scenario i of a run depends on the brief, the seed and i alone, so that they can be forged in any order and after any
+interruption. In the run's `scenarios/`: `<id>.json`, `<id>.certificate.json`, `<id>.witness.parquet` (the solver's own
+demonstration) and `forge-<i>.jsonl`, one line a proposal with what the critics found, then one line that says what came of it.
+The log is written last: an index without one is forged again, to the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TextIO
+
+from embodiedsmith.episodes.format import encode
+from embodiedsmith.episodes.store import EpisodeStore
+from embodiedsmith.forge.loop import ForgeError, ForgeResult, Proposal, forge
+from embodiedsmith.runtime.errors import SmithError
+from embodiedsmith.runtime.executors import JobResult, WorkerError, run_jobs
+from embodiedsmith.runtime.files import storage_errors, write_atomic
+from embodiedsmith.runtime.progress import Progress
+from embodiedsmith.spec import Brief, Scenario
+
+
+@dataclass(frozen=True, kw_only=True)
+class Forged:
+    """What a run remembers of forging one scenario."""
+
+    index: int
+    scenario: str | None
+    """Its id; None when no proposal passed."""
+    reading: str = ""
+    """How the brief was understood."""
+    proposals: int = 0
+    rejections: Mapping[str, int] = field(default_factory=dict)
+    """Finding code to number of proposals rejected with it."""
+    warnings: tuple[str, ...] = ()
+    error: str | None = None
+    """Why there is none."""
+    cost: Mapping[str, float] = field(default_factory=dict)
+    """Seconds by stage."""
+
+
+@dataclass(frozen=True)
+class _Job:
+    index: int
+    brief: Brief
+    budget: int
+
+
+def forge_missing(
+    store: EpisodeStore,
+    brief: Brief,
+    wanted: int,
+    *,
+    budget: int,
+    workers: int = 1,
+    quiet: bool = False,
+    stream: TextIO | None = None,
+) -> list[Forged]:
+    """Forge what is missing of the run's scenarios 0 to `wanted` - 1; gives all of them, in order.
+
+    Raises:
+        SmithError: The brief itself is at fault (words not understood, an agent that does not exist). A scenario for which no
+            proposal passes is not an error here: its `Forged.scenario` is None.
+    """
+    known = {entry.index: entry for entry in forged(store)}
+    jobs = [_Job(index, brief, budget) for index in range(wanted) if index not in known]
+    done = sum(entry.scenario is not None for entry in known.values())
+    with Progress("scenarios", wanted, done=done, quiet=quiet, stream=stream) as progress:
+
+        def keep(job: _Job, result: JobResult[ForgeResult]) -> None:
+            entry = _keep(store, job, result)
+            progress.update(entry.scenario is not None, "" if entry.error is None else f"scenario {job.index}: {entry.error}")
+
+        run_jobs(_forge, jobs, min(workers, max(len(jobs), 1)), keep)
+    return forged(store)
+
+
+def forged(store: EpisodeStore) -> list[Forged]:
+    """What the run remembers of forging, by index."""
+    entries = []
+    for path in sorted((store.run.path / "scenarios").glob("forge-*.jsonl")):
+        with storage_errors(path):
+            content = json.loads(path.read_text("utf-8").splitlines()[-1])
+        entries.append(Forged(**{**content, "warnings": tuple(content["warnings"])}))
+    return sorted(entries, key=lambda entry: entry.index)
+
+
+def scenarios_of(store: EpisodeStore) -> list[Scenario]:
+    """The run's scenarios in the order of their forging, each once."""
+    return [store.scenario(i) for i in dict.fromkeys(e.scenario for e in forged(store) if e.scenario is not None)]
+
+
+def _forge(job: _Job) -> ForgeResult:
+    brief = job.brief
+    return forge(brief, seed=brief.seed, index=job.index, budget=job.budget, agent=brief.agent)
+
+
+def _keep(store: EpisodeStore, job: _Job, result: JobResult[ForgeResult]) -> Forged:
+    """Put a result on the disk, the log last."""
+    log: Sequence[Proposal] = ()
+    if result.value is not None:
+        made = result.value
+        log = made.log
+        identity = store.save_scenario(made.scenario)
+        store.save_certificate(identity, made.certificate.model_dump(mode="json"))
+        write_atomic(store.run.file("scenarios", f"{identity}.witness.parquet"), encode(made.witness, store.control_hz))
+        entry = Forged(
+            index=job.index,
+            scenario=identity,
+            reading=made.reading,
+            proposals=len(log),
+            rejections=_rejections(log),
+            warnings=made.warnings,
+            cost=made.cost,
+        )
+    elif isinstance(result.error, ForgeError):
+        log = result.error.log
+        entry = Forged(
+            index=job.index,
+            scenario=None,
+            proposals=len(log),
+            rejections=_rejections(log),
+            error=str(result.error),
+            cost=result.error.cost,
+        )
+    elif isinstance(result.error, WorkerError):
+        entry = Forged(index=job.index, scenario=None, error=str(result.error))
+    else:
+        raise result.error or SmithError("the forge gave nothing back", where=f"scenario {job.index}")
+    lines = [*(proposal.to_json() for proposal in log), asdict(entry)]
+    text = "".join(json.dumps(line, sort_keys=True, ensure_ascii=False) + "\n" for line in lines)
+    write_atomic(store.run.file("scenarios", f"forge-{job.index:04d}.jsonl"), text.encode("utf-8"))
+    return entry
+
+
+def _rejections(log: Sequence[Proposal]) -> dict[str, int]:
+    """How many of the refused proposals had each error."""
+    refused = [{f.code for f in proposal.findings if f.severity == "error"} for proposal in log if not proposal.accepted]
+    return dict(Counter(code for codes in refused for code in sorted(codes)).most_common())
