@@ -9,7 +9,7 @@ import numpy as np
 
 from embodiedsmith.assets.asset import Handle
 from embodiedsmith.motion.collision import Hit
-from embodiedsmith.motion.controller import CARE, Controller
+from embodiedsmith.motion.controller import CARE, Controller, opening
 from embodiedsmith.motion.errors import MotionError
 from embodiedsmith.motion.grasping import APPROACH, NEAR, SHORT_APPROACH
 from embodiedsmith.spec import split_reference
@@ -25,6 +25,7 @@ OVERSHOOT = {"slide": 0.006, "hinge": 0.02}
 """[m, rad] pushed beyond closed, so that it is."""
 GRASP_DEPTH = 0.006  # [m] the bar's centre lies this far behind the TCP, towards the palm
 FINGERTIP = 0.010  # [m] how far the closed fingertips reach beyond the TCP
+LET_GO = 5  # control steps for the fingers to open round a bar
 FINGER_SIDE = 0.012  # [m] from the TCP to the outer sides of the closed fingers
 PUSH_ROLLS = (0.0, np.pi / 2, -np.pi / 2, np.pi)
 PUSH_TILTS = (0.0, 0.4, -0.4, 0.8, -0.8, 1.1, -1.1)
@@ -84,6 +85,11 @@ class Articulation:
             T = self.motion(position) @ T_now
             data.qpos[address : address + 3] = T[:3, 3]
             data.qpos[address + 3 : address + 7] = tf.quaternion(T[:3, :3])
+
+    @property
+    def opening(self) -> float:
+        """Gripper command round the bar before it is gripped."""
+        return opening(self.control.robot.arm.gripper.max_width, 2 * self.handle.radius)
 
     @property
     def position(self) -> float:
@@ -195,9 +201,11 @@ class Articulation:
     def run(self, plan: ArcPlan, stage: str) -> None:
         """Approach, take hold or touch, move, let go and leave."""
         control = self.control
-        if not plan.grips:
-            control.grip(1.0)
         control.look()
+        if plan.grips:
+            control.preshape(2 * self.handle.radius)
+        else:
+            control.gripper = 1.0
         control.reach(plan.approach[0], stage=stage)
         control.follow(plan.approach, stage=stage, speed=CARE)
         if plan.grips:
@@ -213,7 +221,8 @@ class Articulation:
         """Open the hand if it grips and back off the way it points."""
         control = self.control
         if grips:
-            control.grip(0.0)
+            control.preshape(2 * self.handle.radius)
+            control.wait(LET_GO)
         control.look()
         control.checker.allow([("finger_0", self.item), ("finger_1", self.item), ("robot", self.item)])
         back = control.exit(control.checker.pose(control.joints), control.joints)
@@ -226,7 +235,7 @@ class Articulation:
         checker = self.control.checker
         now = self.position
         self.imagine(position)
-        checker.set_gripper(0.0 if grips else 1.0)
+        checker.set_gripper(self.opening if grips else 1.0)
         try:
             return self.control.exit(checker.pose(end), end) is not None
         finally:
@@ -266,7 +275,7 @@ def plan_arc(part: Articulation, targets: tuple[float, ...], *, push: bool, stag
         for posture in postures:
             checker.forbid_all()
             checker.allow(fingers)
-            checker.set_gripper(0.0 if grips else 1.0)
+            checker.set_gripper(part.opening if grips else 1.0)
             blocker = checker.hit(posture.joints) or blocker
             approach = _come(control, T, posture.joints)
             if approach is None:

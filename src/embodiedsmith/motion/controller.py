@@ -22,11 +22,18 @@ SLIP = 0.02  # [m] a held item may shift in the hand before it counts as lost
 ARRIVE = 0.004  # [rad] largest joint error at the end of a motion
 ARRIVE_STEPS = 8
 GRIP_STEPS = 24
+FINGER_PLAY = 0.03  # [m] by which the gripper is opened wider than what it is going to take
 EXITS: tuple[tuple[tuple[float, float], ...], ...] = (
     ((0.10, 0.0),), ((0.05, 0.0),), ((0.05, 0.0), (0.0, 0.10)), ((0.0, 0.12),), ((0.03, 0.0), (0.05, 0.05)), ((0.03, 0.0),),
 )  # fmt: skip
 """Ways back tried in turn, as moves along the approach backwards and straight up [m]."""
+CARRY = 0.6  # fraction of the joint limits used with something in the hand, which swings about the fingers
 CARE = 0.35  # fraction of the joint limits used close to things
+
+
+def opening(max_width: float, width: float) -> float:
+    """Gripper command (0 open to 1 closed) that leaves `FINGER_PLAY` around something `width` [m] wide."""
+    return float(np.clip(1.0 - (width + FINGER_PLAY) / max_width, 0.0, 1.0))
 
 
 @dataclass(frozen=True)
@@ -134,7 +141,9 @@ class Controller:
         Raises:
             MotionError: `<stage>.slipped` when what is held is lost on the way, `<stage>.stuck` when the arm does not get there.
         """
-        targets = parametrize(path, speed * self._velocity, min(1.0, 1.5 * speed) * self._acceleration, self.dt, stage=stage)
+        gentle = CARRY if self.held is not None else 1.0
+        acceleration = min(1.0, 1.5 * speed) * gentle * self._acceleration
+        targets = parametrize(path, speed * gentle * self._velocity, acceleration, self.dt, stage=stage)
         for k, target in enumerate(targets):
             self.step(target)
             if keep and k % 4 == 3:
@@ -193,6 +202,11 @@ class Controller:
             if k >= 2 and still >= 2:
                 return
 
+    def preshape(self, width: float) -> None:
+        """Open the gripper, on the way, only as far as something `width` [m] wide needs."""
+        hand = self.robot.arm.gripper
+        self.gripper = opening(hand.max_width, width)
+
     def take(self, item: str) -> None:
         """From now on `item` is in the hand, as it is there now."""
         self.held = Held(item, tf.inverse(self.world.tcp()) @ self.world.item_pose(item))
@@ -206,7 +220,8 @@ class Controller:
         if self.held is None:
             return
         now = tf.inverse(self.world.tcp()) @ self.world.item_pose(self.held.item)
-        slip = float(np.linalg.norm(now[:3, 3] - self.held.T_tcp_item[:3, 3]))
+        moved = now @ tf.inverse(self.held.T_tcp_item)  # of the point between the fingers: a swing about it is no slip
+        slip = float(np.linalg.norm(moved[:3, 3]))
         if slip > SLIP:
             item = self.held.item
             self.held = None

@@ -9,7 +9,7 @@ import numpy as np
 
 from embodiedsmith.assets.asset import Grasp
 from embodiedsmith.motion.collision import Hit
-from embodiedsmith.motion.controller import Controller
+from embodiedsmith.motion.controller import Controller, opening
 from embodiedsmith.motion.errors import MotionError
 from embodiedsmith.world import transforms as tf
 
@@ -106,6 +106,7 @@ def plans(control: Controller, item: str, tally: Tally, *, ready: Callable[[Gras
     checker = control.checker
     T_world_item = control.world.item_pose(item)
     checker.allow([(item, "finger_0"), (item, "finger_1")])
+    limit = control.robot.arm.gripper.max_width
     for grasp, T in candidates(control, item)[:MAX_TRIED]:
         tally.tried += 1
         postures = control.postures(T)
@@ -113,7 +114,7 @@ def plans(control: Controller, item: str, tally: Tally, *, ready: Callable[[Gras
             tally.unreachable += 1
             tally.nearest = min(tally.nearest, max(postures[0].position_error, 0.1 * postures[0].rotation_error))
             continue
-        checker.set_gripper(0.0)
+        checker.set_gripper(opening(limit, grasp.width))
         path = None
         for posture in postures:
             hit = checker.hit(posture.joints, NEAR)

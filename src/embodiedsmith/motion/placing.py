@@ -118,7 +118,6 @@ def _retreat(control: Controller, item: str, T_tcp: tf.Float, joints: tf.Float, 
     T = spot.T_world_item
     checker.data.qpos[put : put + 3] = T[:3, 3]
     checker.data.qpos[put + 3 : put + 7] = tf.quaternion(T[:3, :3])
-    checker.set_gripper(0.0)
     back = control.straight(T_tcp, T_tcp @ tf.translate((0.0, 0.0, -RETREAT)), joints, clearance=0.0)
     if back is None:
         T_clear = T_tcp @ tf.translate((0.0, 0.0, -0.035))

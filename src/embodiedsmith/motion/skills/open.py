@@ -15,8 +15,6 @@ LEAST = 0.61
 
 def run(control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...]) -> None:
     """Grip the handle, follow its arc, let go, and check how far it opened."""
-    if control.gripper > 0.0:
-        control.grip(0.0)
     part = Articulation(control, args[0])
     part.run(plan_arc(part, WIDE, push=False, stage="open"), "open")
     fraction = control.world.joint(part.name)[1]

@@ -23,8 +23,6 @@ REGRASPS = 4
 def run(control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...]) -> None:
     """Grasp and lift; a grasp that slips is tried again with the next best one."""
     item, place = args
-    if control.gripper > 0.0:
-        control.grip(0.0)
     control.look()
     tally = Tally()
     failed: MotionError | None = None
@@ -57,6 +55,7 @@ def run(control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...]) 
 def _grasp(control: Controller, item: str, place: str, plan: GraspPlan) -> None:
     world = control.world
     control.look()
+    control.preshape(plan.grasp.width)
     control.reach(plan.approach[0], stage="pick")
     control.follow(plan.approach, stage="pick", speed=CARE)
     control.grip(1.0)

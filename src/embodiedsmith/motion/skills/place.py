@@ -17,6 +17,7 @@ from embodiedsmith.tasks.registry import predicate
 from embodiedsmith.world import transforms as tf
 
 WAIT = 6  # control steps for a released item to come to rest
+RELEASE = 5  # control steps for the fingers to open
 RETRIES = 3
 NEAR_GAP = 0.045  # [m] between the bounding boxes of things that are to be near
 
@@ -50,6 +51,8 @@ def put_down(control: Controller, step: Step) -> None:
     held = control.held
     if held is None or held.item != step.args[0]:
         raise MotionError(f"{step.skill}.empty_hand", f"{step.args[0]} is not in the hand", subjects=(step.args[0],))
+    control.take(held.item)  # as it hangs in the hand now
+    held = control.held
     failed: MotionError | None = None
     tally = Tally()
     control.look()
@@ -75,7 +78,8 @@ def put_down(control: Controller, step: Step) -> None:
 def _release(control: Controller, plan: PlacePlan, stage: str) -> None:
     control.follow(plan.path, stage=stage, speed=CARE, keep=True)
     control.let_go()
-    control.grip(0.0)
+    control.preshape(control.robot.arm.gripper.max_width * (1.0 - control.world.gripper()))
+    control.wait(RELEASE)
     control.follow(plan.retreat, stage=stage, speed=0.6)
 
 
