@@ -88,7 +88,8 @@ class Nouns:
             return f"{whole}的{name}"
         phrase = "".join(_PLACES[p]["zh"] for p in places) + ("的" if places else "") + name
         shared = any(part in _part_names(other) for other in self._scene.items if other.id != item)
-        return whole + phrase if shared else phrase
+        own = noun in self._looks[item].category.split("_")  # a drawer of nothing named is a drawer unit's
+        return phrase if own and not shared else whole + phrase
 
     def group(self, references: list[str], need: Need = "thing") -> str:
         """A phrase for several things in one role: "the two red apples", "the apple and the banana"."""

@@ -84,7 +84,9 @@ class _Speaker:
         template = words.undo if undo else words.do
         if words.alike and not undo and self._nouns.alike([*(p.args[0] for p in group), *group[0].args[1:]]):
             template = words.alike
-        text = template.format(*(self._pronoun(p, alone=len(phrases) == 1) for p in phrases), **numbers)
+        text = template.format(
+            *(self._pronoun(p, alone=len(phrases) == 1 and not template.startswith("把")) for p in phrases), **numbers
+        )
         self._last = phrases[-1]
         return text
 
@@ -94,7 +96,7 @@ class _Speaker:
             return phrase
         if self._language == "en":
             return "it"
-        return "" if alone else phrase
+        return "" if alone else "它"
 
     def _list(self, clauses: list[str], word: str) -> str:
         head, last = clauses[:-1], clauses[-1]
