@@ -11,26 +11,31 @@ import numpy as np
 
 from embodiedsmith.assets.asset import Asset, Cavity, Support
 from embodiedsmith.embodiments.description import Robot
-from embodiedsmith.forge.layout.needs import GAP_NEAR, Needs, Target
+from embodiedsmith.forge.layout.needs import GAP_NEAR, Needs, Part, Target
 from embodiedsmith.forge.layout.prisms import Float, Kind, Plan, Prism, grown, prism
-from embodiedsmith.forge.layout.volumes import apply, corners, volumes
+from embodiedsmith.forge.layout.volumes import apply, arm_at_home, corners, volumes
 from embodiedsmith.spec import Finding, Item, Pose, Scenario
 from embodiedsmith.spec.scene import Relation
+from embodiedsmith.world import CompileError
 from embodiedsmith.world import transforms as tf
 from embodiedsmith.world.compile import support_frame
 
 TRIES = 80  # places drawn for one thing in one attempt
+FURNITURE_TRIES = 240  # the same for furniture, which has to be within reach in more ways
 SURFACE_HEIGHTS = (0.45, 1.2)  # [m] heights at which furniture is worked on
 SHOULDER = 0.4  # [m] of the arm above its mount that never moves away
+SHOULDER_AXIS = 0.33  # [m] height of the first joint that lifts the arm above its mount (Franka: 0.333 m)
 NEAR_EDGE = (0.04, 0.07)  # [m] between the mount and the work surface
 KEEP_OUT = 0.22  # [m] from the base's axis, nothing stands there
 GRASP_REACH = (0.30, 0.70)  # [m] horizontally from the base, to grasp from above
-HANDLE_REACH = (0.32, 0.78)  # [m] horizontally from the base, to pull a handle
+HANDLE_REACH = (0.25, 0.80)  # [m] horizontally from the base, to pull a handle
 CAVITY_REACH = (0.30, 0.82)  # [m] horizontally from the base, to reach into something
+ENTRY = 0.2  # part of a cavity's depth before its middle where things are set down from its front
 EDGE_REACH = 0.40  # [m] from a surface's near edge that a mobile robot in front of it reaches
 STANDING_ROOM = 0.90  # [m] in front of what a mobile robot works at
 TURN_LIMIT = math.radians(40)  # furniture on a surface is turned towards the robot by at most this
-WALL_HEIGHT = 0.45  # [m] between a work surface and what hangs over it
+WALL_HEIGHT = (0.35, 0.50)  # [m] between a work surface and what hangs over it
+WALL_BEHIND = 0.25  # [m] at most, from the back of a work surface to the wall
 
 
 class NoPlaceError(Exception):
@@ -91,6 +96,8 @@ class Attempt:
             (Kind.HAND, Kind.MOUNT, 0.0),
             (Kind.RESERVED, Kind.RESERVED, 0.03),
             (Kind.RESERVED, Kind.MOUNT, 0.05),
+            (Kind.FREE, Kind.ARM, j + 0.01),
+            (Kind.FIXED, Kind.ARM, 0.03),
         ):
             table[a, b] = table[b, a] = gap
         return table
@@ -147,7 +154,8 @@ class Attempt:
     def _work_supports(self, item: Item) -> list[Support]:
         low, high = SURFACE_HEIGHTS
         supports = self.built[item.id].affordances.supports
-        return [s for s in supports if s.body == "root" and low <= s.pose.position[2] <= high]
+        inner = {c.name for c in self.built[item.id].affordances.cavities}
+        return [s for s in supports if s.body == "root" and s.name not in inner and low <= s.pose.position[2] <= high]
 
     # ------------------------------------------------------------------ furniture on the floor
 
@@ -182,7 +190,8 @@ class Attempt:
         T = tf.matrix(self.base)
         box = apply(T, corners(np.array([-x / 2, -y / 2, 0.0]), np.array([x / 2, y / 2, 0.0])))
         box[:, 2] = np.where(np.arange(8) % 2, top, 0.0)
-        self.plan.add([prism(Kind.MOUNT, "robot", box, self.base.yaw)])
+        links = [prism(Kind.ARM, "robot", apply(T, points), self.base.yaw) for points in arm_at_home(self.robot.name)]
+        self.plan.add([prism(Kind.MOUNT, "robot", box, self.base.yaw), *links])
 
     def _surface_height(self) -> float:
         if self.surface is None:
@@ -202,16 +211,17 @@ class Attempt:
 
     def _draw_beside(self, item: Item) -> Callable[[], Pose]:
         base = np.asarray(self.base.position)
-        front = self.built[item.id].extents[1][0]
-        span = (0.35, 0.62) if self.needs.concerns(item.id) else (0.75, 1.3)
+        low, high = self.built[item.id].extents
+        half = (high[1] - low[1]) / 2
+        span = (0.30, 0.65) if self.needs.concerns(item.id) else (0.75, 1.3)
 
         def draw() -> Pose:
-            angle = self.base.yaw + self.rng.choice((-1.0, 1.0)) * self.rng.uniform(math.radians(55), math.radians(140))
-            away = self.rng.uniform(*span) + front
-            facing = angle + math.pi + self.rng.uniform(-0.35, 0.35)
-            return Pose.planar(
-                float(base[0] + away * math.cos(angle)), float(base[1] + away * math.sin(angle)), 0.0, float(facing)
-            )
+            """The robot is `away` before the item's front and `side` along it; the item's front looks in direction `facing`."""
+            bearing = self.rng.choice((-1.0, 1.0)) * self.rng.uniform(math.radians(50), math.radians(150))
+            facing = self.base.yaw + bearing + math.pi
+            away, side = high[0] + self.rng.uniform(*span), half * self.rng.uniform(-1.3, 1.3)
+            c, s = math.cos(facing), math.sin(facing)
+            return Pose.planar(float(base[0] - c * away + s * side), float(base[1] - s * away - c * side), 0.0, float(facing))
 
         return draw
 
@@ -233,17 +243,18 @@ class Attempt:
         return draw
 
     def _draw_wall(self, item: Item) -> Callable[[], Pose]:
-        """Hung over the back of the work surface."""
+        """Hung on the wall behind the work surface, over it."""
         low, _ = self.built[item.id].extents
-        height = self._surface_height() + WALL_HEIGHT - low[2]
+        floor = self._surface_height() - low[2]
 
         def draw() -> Pose:
+            height = floor + float(self.rng.uniform(*WALL_HEIGHT))
+            behind, y = float(self.rng.uniform(0.0, WALL_BEHIND)), float(self.rng.uniform(-0.5, 0.5))
             if self.surface is None:
-                return Pose.planar(0.7, 0.0, height, math.pi)
+                return Pose.planar(0.7 + behind, y, height, math.pi)
             T = self.roots[self.surface]
             back = -self.built[self.surface].extents[0][0]
-            y = float(self.rng.uniform(-0.5, 0.5))
-            return Pose.planar(float(T[0, 3]) + back + low[0], float(T[1, 3]) + y, height, math.pi)
+            return Pose.planar(float(T[0, 3]) + back + behind + low[0], float(T[1, 3]) + y, height, math.pi)
 
         return draw
 
@@ -286,7 +297,10 @@ class Attempt:
         if parent is None:
             return Region(item, np.eye(4), (3.0, 3.0), "rectangle", "floor", front=False)
         affordances = self.built[parent].affordances
-        place: Support | Cavity = affordances.cavity(part) if relation == "inside" else affordances.support(part)
+        try:
+            place: Support | Cavity = affordances.cavity(part) if relation == "inside" else affordances.support(part)
+        except KeyError as error:
+            raise CompileError(f"nothing can be {relation} it: {error}", where=f"item '{parent}'") from error
         at = Item(id="at", asset=self.items[parent].asset, parent=parent, relation=relation, support=part)
         T = self.roots[parent] @ support_frame(self.scenario.scene, at, self.built)
         front = isinstance(place, Cavity) and place.opening[2] < 0.7
@@ -373,7 +387,7 @@ class Attempt:
         related = self._related(item.id)
         reasons: Counter[str] = Counter()
         given = item.pose
-        for _ in range(1 if given is not None else TRIES):
+        for _ in range(1 if given is not None else FURNITURE_TRIES if item.fixed else TRIES):
             pose = given if given is not None else draw()
             if pose is None:
                 reasons["would stick out"] += 1
@@ -443,24 +457,31 @@ class Attempt:
 
     def _furniture_in_reach(self, item: Item, T: Float) -> bool:
         """Whether handles that are to be pulled, over their way, and cavities that are to be used, are within reach."""
-        sweeps = {s.joint: s for s in volumes(self.built[item.id]).sweeps}
-        joints = [j for i, j in self.needs.joints if i == item.id]
-        points = [apply(T, sweeps[j].grips) for j in joints if j in sweeps]
-        cavities = [self.built[item.id].affordances.cavity(c) for i, c in self.needs.used if i == item.id]
-        centers = [apply(T, np.asarray([c.pose.position])) for c in cavities if c.body == "root"]
+        ways = [part for part in self.needs.parts if part.item == item.id]
+        required = [part for part in ways if part.required]
+        choices = [part for part in ways if not part.required]
+        if not ways and self.needs.concerns(item.id) and self.robot.base.kind == "fixed":
+            return HANDLE_REACH[0] < self._away(T[:2, 3]) < CAVITY_REACH[1]
+        served = all(self._part_in_reach(item, part, T) for part in required)
+        return served and (not choices or any(self._part_in_reach(item, part, T) for part in choices))
+
+    def _part_in_reach(self, item: Item, part: Part, T: Float) -> bool:
+        room, asset = volumes(self.built[item.id]), self.built[item.id]
+        points = [apply(T, s.grips) for s in room.sweeps if s.joint == part.joint]
+        handles = np.concatenate([np.zeros((0, 3)), *points])
+        cavities = [c for c in asset.affordances.cavities if c.name == part.cavity and c.body == "root"]
+        centers = [np.add(c.pose.position, (ENTRY * c.size[0] if c.opening[2] < 0.7 else 0.0, 0.0, 0.05)) for c in cavities]
+        inner = apply(T, np.array(centers).reshape(-1, 3))
         if self.robot.base.kind != "fixed":
-            if item.parent is None:
-                return True
-            return all(self._from_front(item.parent, p) < EDGE_REACH + 0.1 for group in points for p in group)
-        low, high = HANDLE_REACH
-        handles = [self._away(p[:2]) for group in points for p in group]
-        inner = [self._away(p[:2]) for group in centers for p in group]
-        if not handles and not inner and self.needs.concerns(item.id):
-            inner = [self._away(T[:2, 3])]
-        comfort = 0.03 * self.comfort
-        return all(low + comfort < d < high - comfort for d in handles) and all(
-            CAVITY_REACH[0] < d < CAVITY_REACH[1] for d in inner
-        )
+            parent = item.parent
+            return parent is None or all(self._from_front(parent, p) < EDGE_REACH + 0.1 for p in handles)
+        everything = np.concatenate([handles, inner])
+        shoulder = np.add(self.base.position, (0.0, 0.0, SHOULDER_AXIS))
+        if (np.linalg.norm(everything - shoulder, axis=1) > self.robot.arm.reach).any():
+            return False
+        low, high = HANDLE_REACH[0] + 0.1 * self.comfort, HANDLE_REACH[1] - 0.05 * self.comfort
+        near = all(low < self._away(p) < high for p in handles)
+        return near and all(CAVITY_REACH[0] < self._away(p) < CAVITY_REACH[1] for p in inner)
 
     def _away(self, point: Float) -> float:
         """Horizontal distance [m] from the robot's base."""
@@ -513,22 +534,30 @@ class Region:
         turn = (toward - self._turned() + math.pi) % (2 * math.pi) - math.pi + rng.uniform(-0.35, 0.35)
         if attempt.robot.base.kind != "fixed":
             turn = rng.uniform(-0.15, 0.15)
-        pose = Pose.planar(float(x), float(y), 0.0, float(np.clip(turn, -TURN_LIMIT, TURN_LIMIT)))
-        return pose if self.holds(attempt, pose, play=0.0, edge=0.0) else None
+        turn = float(np.clip(turn, -TURN_LIMIT, TURN_LIMIT))
+        points = self._footprint(attempt, turn, 0.0)
+        low, high = -np.asarray(self.size) / 2 - points.min(axis=0), np.asarray(self.size) / 2 - points.max(axis=0)
+        if (low > high).any():
+            return None
+        x, y = rng.uniform(low[0], high[0]), float(np.clip(y, low[1], high[1]))
+        return Pose.planar(float(x), y, 0.0, turn)
 
-    def holds(self, attempt: Attempt, pose: Pose, *, play: float | None = None, edge: float | None = None) -> bool:
+    def _footprint(self, attempt: Attempt, yaw: float, turn: float) -> Float:
+        """Corners of the item's footprint about its root at a yaw, grown for turns up to `turn`, shape (4, 2)."""
+        low, high = attempt.built[self.item].extents
+        half = grown(((high[0] - low[0]) / 2, (high[1] - low[1]) / 2), turn)
+        middle = np.array([(low[0] + high[0]) / 2, (low[1] + high[1]) / 2])
+        c, s = math.cos(yaw), math.sin(yaw)
+        signs = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])
+        points: Float = (signs * half + middle) @ np.array([[c, s], [-s, c]])
+        return points
+
+    def holds(self, attempt: Attempt, pose: Pose, *, play: float | None = None) -> bool:
         """Whether the item's footprint there, with its variation, stays within."""
-        if edge is None:
-            edge = 0.01 + 0.015 * attempt.comfort
+        edge = 0.01 + 0.015 * attempt.comfort
         if play is None:
             play = attempt.jitter
-        low, high = attempt.built[self.item].extents
-        half = grown(((high[0] - low[0]) / 2, (high[1] - low[1]) / 2), attempt.turn if play else 0.0)
-        middle = np.array([(low[0] + high[0]) / 2, (low[1] + high[1]) / 2])
-        c, s = math.cos(pose.yaw), math.sin(pose.yaw)
-        R = np.array([[c, -s], [s, c]])
-        signs = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])
-        points = (signs * half + middle) @ R.T + pose.position[:2]
+        points = self._footprint(attempt, pose.yaw, attempt.turn if play else 0.0) + pose.position[:2]
         if self.shape == "disc":
             away = float(np.linalg.norm(points, axis=1).max())
             return away <= self.size[0] / 2 - edge - play

@@ -11,7 +11,6 @@ from embodiedsmith.forge.layout.prisms import Float, Kind, Prism
 from embodiedsmith.spec import CameraSpec, LightSpec
 
 FOVY = 48.0  # [degrees]
-ARM = 0.5  # [m] how far forward an arm is held at the start
 SPREAD = (0.0, 0.2, -0.2, 0.4, -0.4, 0.65, -0.65, 0.95, -0.95)  # [rad] azimuths tried, from the best one outwards
 
 
@@ -72,14 +71,7 @@ def _best(attempt: Attempt, points: Float, focus: Float, radius: float, *, azimu
 
 def _screens(attempt: Attempt) -> list[Prism]:
     """What hides things: furniture, the robot's mount, and its arm as it is held at the start."""
-    x, y, z = attempt.base.position
-    c, s = math.cos(attempt.base.yaw), math.sin(attempt.base.yaw)
-    z += attempt.robot.arm_height
-    arm = Prism(
-        kind=Kind.MOUNT, owner="robot", center=(x + ARM / 2 * c, y + ARM / 2 * s), half=(ARM / 2, 0.09), yaw=attempt.base.yaw,
-        low=z + 0.25, high=z + 0.75,
-    )  # fmt: skip
-    return [arm, *(p for p in attempt.plan.prisms if p.kind in (Kind.FIXED, Kind.MOUNT))]
+    return [p for p in attempt.plan.prisms if p.kind in (Kind.FIXED, Kind.MOUNT, Kind.ARM)]
 
 
 def _blocks(box: Prism, eye: Float, point: Float) -> bool:

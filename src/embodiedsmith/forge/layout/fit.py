@@ -20,11 +20,9 @@ def fitted(scenario: Scenario, built: dict[str, Asset], needs: Needs) -> tuple[S
         LayoutError: something does not fit in any size, with `geometry.too_large` findings for all of it.
     """
     findings: list[Finding] = []
-    stays = _inside(scenario)
-    for target in (*stays, *(t for t in needs.targets if t.relation == "inside")):
-        if target.place not in built or target.item not in built:
-            continue
-        fault = fault_of(target, built)
+    goes = [t for t in needs.targets if t.relation == "inside" and t.place in built and t.item in built]
+    for stays, target in (*((True, t) for t in _inside(scenario)), *((False, t) for t in goes)):
+        fault = fault_of(target, built, stays=stays)
         if fault is not None:
             scenario, built, fault = _resized(scenario, built, target, fault)
         if fault is not None:
@@ -47,10 +45,10 @@ def _inside(scenario: Scenario) -> list[Target]:
     ]
 
 
-def fault_of(target: Target, built: dict[str, Asset]) -> Finding | None:
+def fault_of(target: Target, built: dict[str, Asset], *, stays: bool = False) -> Finding | None:
     """Why an item does not fit into any of the cavities meant, measured on the one it misses least; None: it fits."""
     cavities = [c for c in built[target.place].affordances.cavities if target.part in (None, c.name)]
-    excess = [(excess_of(built[target.item], c), c) for c in cavities]
+    excess = [(excess_of(built[target.item], c, stays=stays), c) for c in cavities]
     if not excess:
         return None  # the spec critic says so
     least, cavity = min(excess, key=lambda pair: pair[0])
@@ -67,13 +65,16 @@ def fault_of(target: Target, built: dict[str, Asset]) -> Finding | None:
     )  # fmt: skip
 
 
-def excess_of(asset: Asset, cavity: Cavity) -> float:
-    """By how much [m] an upright asset is too large for a cavity; negative: the play it has."""
+def excess_of(asset: Asset, cavity: Cavity, *, stays: bool = False) -> float:
+    """By how much [m] an upright asset is too large for a cavity; negative: the play it has.
+
+    What merely `stays` in something open above may stand out of it; what counts as put inside may do so by half its height.
+    """
     x, y, z = (float(v) for v in asset.size)
     cx, cy, cz = cavity.size
     flat = min(max(x - cx, y - cy), max(x - cy, y - cx)) + 2 * SIDE
     if cavity.joint is None and cavity.opening[2] > 0.7:  # open above: it may look out by half
-        return max(flat, z / 2 - cz)
+        return flat if stays else max(flat, z / 2 - cz)
     return max(flat, z - cz + (SIDE if cavity.opening[2] > 0.7 else LIFT))
 
 

@@ -25,32 +25,37 @@ class Target:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Part:
+    """A part of an item that the task uses: a joint it moves, a cavity it puts into or takes from."""
+
+    item: str
+    joint: str | None
+    """Moved, and so its handle must be within reach."""
+    cavity: str | None
+    required: bool
+    """Whether the task names this very part; otherwise one of several will do."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Needs:
     """What the layout has to anticipate."""
 
     handled: frozenset[str]
     """Free items that are grasped, or must be reached."""
     targets: tuple[Target, ...]
-    joints: frozenset[tuple[str, str]]
-    """(item, joint) that are opened or closed: their handles must be within reach."""
-    used: frozenset[tuple[str, str]]
-    """(item, cavity or support) that is put into or taken from."""
+    parts: tuple[Part, ...]
+    """Parts of furniture that are used."""
 
     def concerns(self, item: str) -> bool:
         """Whether the task touches the item at all."""
-        return (
-            item in self.handled
-            or any(item == i for i, _ in self.joints | self.used)
-            or any(t.place == item for t in self.targets)
-        )
+        return item in self.handled or any(p.item == item for p in self.parts) or any(t.place == item for t in self.targets)
 
 
 def read(scenario: Scenario, built: dict[str, Asset]) -> Needs:
     """Read the needs out of goal and scene. References to items that do not exist are left to the spec critic."""
     scene = {item.id: item for item in scenario.scene.items}
     handled: set[str] = set()
-    joints: set[tuple[str, str]] = set()
-    used: set[tuple[str, str]] = set()
+    parts: dict[Part, None] = {}
     targets: list[Target] = []
     for predicate, wanted in _signed(scenario.task.goal, True):
         names = [split_reference(a) for a in predicate.args]
@@ -58,7 +63,9 @@ def read(scenario: Scenario, built: dict[str, Asset]) -> Needs:
             continue
         (first, part), *rest = names
         if predicate.name in ("open", "closed"):
-            joints |= {(first, j) for j in built[first].joints if part in (None, j)}
+            parts |= {
+                Part(item=first, joint=j, cavity=None, required=True): None for j in built[first].joints if part in (None, j)
+            }
         elif predicate.name in MOVING and not scene[first].fixed:
             handled.add(first)
             if rest and wanted and (relation := _relation(predicate.name)) is not None:
@@ -68,19 +75,19 @@ def read(scenario: Scenario, built: dict[str, Asset]) -> Needs:
                 targets.append(Target(item=first, place=_surface_under(scene, first), part=None, relation="on"))
     for target in targets:
         if target.relation == "inside":
-            used |= {(target.place, c.name) for c in built[target.place].affordances.cavities if target.part in (None, c.name)}
-    for name in handled:  # what is taken from inside something
+            parts |= _cavities(target.place, target.part, built)
+    for name in sorted(handled):  # what is taken from inside something
         item = scene[name]
         if item.parent is not None and item.relation == "inside":
-            cavities = built[item.parent].affordances.cavities
-            used |= {(item.parent, c.name) for c in cavities if item.support in (None, c.name)}
-    for place, cavity in used:
-        joint = next((c.joint for c in built[place].affordances.cavities if c.name == cavity), None)
-        if joint is not None:
-            joints.add((place, joint))
-    return Needs(
-        handled=frozenset(handled), targets=tuple(dict.fromkeys(targets)), joints=frozenset(joints), used=frozenset(used)
-    )
+            first_cavity = built[item.parent].affordances.cavities[:1]
+            parts |= _cavities(item.parent, item.support or next((c.name for c in first_cavity), None), built)
+    return Needs(handled=frozenset(handled), targets=tuple(dict.fromkeys(targets)), parts=tuple(parts))
+
+
+def _cavities(place: str, part: str | None, built: dict[str, Asset]) -> dict[Part, None]:
+    """The cavities meant by `place.part`, with the joints that give access."""
+    meant = [c for c in built[place].affordances.cavities if part in (None, c.name)]
+    return {Part(item=place, joint=c.joint, cavity=c.name, required=len(meant) == 1): None for c in meant}
 
 
 def _relation(predicate: str) -> Literal["on", "inside", "near"] | None:

@@ -35,6 +35,8 @@ class Kind(IntEnum):
     """Floor on which a mobile robot stands to work."""
     MOUNT = 6
     """The robot's mount or vehicle, and its shoulder."""
+    ARM = 7
+    """The robot's arm as it is held at the start."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from functools import lru_cache
 import mujoco
 import numpy as np
 
-from embodiedsmith import assets
+from embodiedsmith import assets, embodiments
 from embodiedsmith.assets.asset import Asset, Handle
 from embodiedsmith.forge.layout.prisms import Float, Kind, Prism, prism
 from embodiedsmith.spec import AssetSpec
@@ -139,6 +139,20 @@ def _hand_box(handle: Handle, T: Float) -> tuple[Float, float]:
 def _merged(parts: list[tuple[Float, float]]) -> list[tuple[Float, float]]:
     """What slides straight sweeps one box."""
     return [(np.concatenate([p for p, _ in parts]), parts[0][1])] if parts else []
+
+
+@lru_cache(maxsize=16)
+def arm_at_home(robot: str) -> tuple[Float, ...]:
+    """Boxes round the links of a robot held as at the start, in its base frame: corners, shape (8 n, 3), by link."""
+    description = embodiments.get(robot)
+    model = description.build().compile()
+    data = mujoco.MjData(model)
+    for arm in description.arms:
+        for name, position in zip((*arm.joints, *arm.gripper.joints), (*arm.home, *arm.gripper.open_qpos), strict=True):
+            data.qpos[model.joint(name).qposadr[0]] = position
+    mujoco.mj_kinematics(model, data)
+    links = [_body_corners(model, data, body) for body in range(1, model.nbody)]
+    return tuple(points for points in links if len(points))
 
 
 def _yaw(R: Float) -> float:
