@@ -111,55 +111,44 @@ def rim_grasps(
     radius: float,
     wall: float,
     rim: float,
+    lean: float = pi / 2,
     depth: float = 0.012,
     directions: Iterable[float] = azimuths(12),
     pitches: Sequence[float] = (90.0, 60.0, 45.0, 30.0),
     free: Callable[[float], bool] = _everywhere,
 ) -> Iterator[Grasp]:
-    """Pinches of the wall of an open round vessel: one finger inside, one outside, closing radially.
+    """Pinches of the wall of an open round vessel: one finger inside, one outside, pads flush with the wall.
 
-    Straight down first, in both turns of the hand; then with the approach tilted along the wall, from both sides, so that
-    the hand stays low. `radius` is that of the middle of the wall at `depth` below the rim, `wall` its thickness there [m].
+    Straight down the wall first, in both turns of the hand; then tilted along the rim, from both sides, so that the hand
+    stays low.
+
+    Args:
+        body: body it belongs to.
+        radius: of the middle of the wall at its upper edge [m].
+        wall: its true thickness [m].
+        rim: height of its upper edge [m].
+        lean: its slope from the horizontal, pi/2 when upright [rad]; the hand leans outwards as the wall does.
+        depth: of the tool centre point below the edge, along the wall [m].
+        directions: azimuths of the pinched places [rad].
+        pitches: slopes of the approach in the plane of the wall [degrees].
+        free: whether the wall is free at that azimuth.
     """
     rounds = tuple(azimuth for azimuth in directions if free(azimuth))
+    up = np.array([0.0, 0.0, 1.0])
     for pitch in pitches:
         slope = np.radians(pitch)
         for azimuth in rounds:
             outward = np.array([cos(azimuth), sin(azimuth), 0.0])
             along = np.array([-sin(azimuth), cos(azimuth), 0.0])
-            origin = radius * outward + np.array([0.0, 0.0, rim - depth])
-            if not _clear(origin, slope):
+            down = -outward * cos(lean) - up * sin(lean)
+            normal = outward * sin(lean) - up * cos(lean)
+            origin = radius * outward + rim * up + depth * down
+            if not _clear(origin, slope * sin(lean)):
                 continue
             for side in (1.0, -1.0):
-                approach = side * along * cos(slope) - np.array([0.0, 0.0, sin(slope)])
-                closing = outward * (side if pitch == 90 else 1.0)
+                approach = side * along * cos(slope) + down * sin(slope)
+                closing = normal * (side if pitch == 90 else 1.0)
                 yield Grasp(body=body, pose=grasp_pose(origin, approach, closing), width=wall, kind="rim")
-
-
-def wall_grasps(
-    body: str,
-    *,
-    radius: float,
-    height: float,
-    wall: float,
-    lean: float,
-    depth: float = 0.012,
-    directions: Iterable[float] = azimuths(12),
-) -> Iterator[Grasp]:
-    """Pinches of a leaning wall, the hand in the wall's own plane, leaning outwards as the wall does.
-
-    `radius` and `height` locate the middle of the wall at its upper edge; `lean` is the wall's slope from the horizontal
-    [rad]; `wall` its true thickness; `depth` is measured along it [m].
-    """
-    for azimuth in directions:
-        outward = np.array([cos(azimuth), sin(azimuth), 0.0])
-        approach = -outward * cos(lean) - np.array([0.0, 0.0, sin(lean)])
-        normal = outward * sin(lean) - np.array([0.0, 0.0, cos(lean)])
-        origin = radius * outward + np.array([0.0, 0.0, height]) + depth * approach
-        if not _clear(origin, lean):
-            continue
-        for side in (1.0, -1.0):
-            yield Grasp(body=body, pose=grasp_pose(origin, approach, side * normal), width=wall, kind="rim")
 
 
 def box_grasps(

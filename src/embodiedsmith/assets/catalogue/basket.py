@@ -11,7 +11,7 @@ def build(spec: AssetSpec, params: Params) -> Asset:
     """A floor and four walls."""
     fragment = Fragment(spec, color="brown", material="wicker")
     size = (params.number("depth"), params.number("width"), params.number("height"))
-    return open_box_asset(fragment, size, wall=params.number("wall"), floor=0.008)
+    return open_box_asset(fragment, size, wall=params.number("wall"), floor=0.006)
 
 
 _SOURCE = "bread and fruit baskets 0.25-0.35 m, 80-120 mm high"
@@ -26,7 +26,7 @@ CATEGORY = Category(
         "width": Param(default=0.32, low=0.15, high=0.6, unit="m", meaning="outer, along y", source=_SOURCE, scales=True),
         "depth": Param(default=0.24, low=0.12, high=0.5, unit="m", meaning="outer, along x", source=_SOURCE, scales=True),
         "height": Param(default=0.09, low=0.028, high=0.3, unit="m", meaning="outer", source=_SOURCE),
-        "wall": Param(default=0.01, low=0.003, high=0.02, unit="m", meaning="thickness of the walls", source=_SOURCE),
+        "wall": Param(default=0.007, low=0.003, high=0.02, unit="m", meaning="thickness of the walls", source=_SOURCE),
     },
     colors=("brown", "white", "red", "blue", "green", "yellow", "orange", "black", "grey", "beige", "pink", "purple", "cyan"),
     materials=("wicker", "plastic"),

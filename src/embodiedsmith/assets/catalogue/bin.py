@@ -5,7 +5,7 @@ from math import atan2, sin
 from embodiedsmith.assets.asset import Affordances, Asset
 from embodiedsmith.assets.category import Category, Param, Params
 from embodiedsmith.assets.fragment import Fragment
-from embodiedsmith.assets.grasps import wall_grasps
+from embodiedsmith.assets.grasps import rim_grasps
 from embodiedsmith.assets.lathe import Station, Vessel, add_vessel, open_vessel
 from embodiedsmith.spec import AssetSpec
 
@@ -24,7 +24,7 @@ def build(spec: AssetSpec, params: Params) -> Asset:
     )
     add_vessel(fragment, "root", vessel, fragment.main)
     lean = atan2(height, radius - foot)
-    grasps = wall_grasps("root", radius=radius - wall / 2, height=height, wall=wall * sin(lean), lean=lean)
+    grasps = rim_grasps("root", radius=radius - wall / 2, rim=height, wall=wall * sin(lean), lean=lean, pitches=(90, 60))
     cavity, rim = open_vessel(vessel)
     return fragment.finish(Affordances(cavities=(cavity,), grasps=tuple(grasps), rims=(rim,)))
 
@@ -41,7 +41,7 @@ CATEGORY = Category(
     build=build,
     params={
         "diameter": Param(
-            default=0.22,
+            default=0.20,
             low=0.16,
             high=0.35,
             unit="m",
@@ -58,7 +58,7 @@ CATEGORY = Category(
             source="desk bins 150-200 mm, floor bins 250-350 mm",
             scales=True,
         ),
-        "wall": Param(default=0.0035, low=0.003, high=0.006, unit="m", meaning="wall thickness", source="moulded 2-4 mm"),
+        "wall": Param(default=0.0030, low=0.003, high=0.006, unit="m", meaning="wall thickness", source="moulded 2-4 mm"),
     },
     colors=("grey", "black", "white", "green", "blue", "red", "yellow", "orange", "pink", "brown"),
     materials=("plastic", "steel", "wicker"),

@@ -5,11 +5,11 @@ from math import atan2, sin
 from embodiedsmith.assets.asset import Affordances, Asset
 from embodiedsmith.assets.category import Category, Param, Params
 from embodiedsmith.assets.fragment import Fragment
-from embodiedsmith.assets.grasps import azimuths, rim_grasps, wall_grasps
+from embodiedsmith.assets.grasps import azimuths, rim_grasps
 from embodiedsmith.assets.lathe import Station, Vessel, add_vessel, open_vessel
 from embodiedsmith.spec import AssetSpec
 
-PROFILE = ((0.0, 0.44, 2.4), (0.15, 0.64, 1.7), (0.5, 0.88, 1.15), (1.0, 1.0, 1.0))
+PROFILE = ((0.0, 0.44, 2.6), (0.13, 0.70, 2.0), (0.40, 0.93, 1.25), (1.0, 1.0, 1.0))
 """Height and outer radius as fractions of the whole, and wall thickness along the horizontal over the true one."""
 
 
@@ -21,17 +21,13 @@ def build(spec: AssetSpec, params: Params) -> Asset:
     vessel = Vessel(stations=stations, floor=1.4 * wall)
     add_vessel(fragment, "root", vessel, fragment.main)
 
-    depth = 0.012
     upper, rim = stations[-2], stations[-1]
     lean = atan2(rim.z - upper.z, rim.outer - upper.outer)
-    held = vessel.at(height - depth)
-    middle = (held.outer + held.inner) / 2
-    level = held.outer - held.inner
-    thickness = level * sin(lean)
     edge = (rim.outer + rim.inner) / 2
-    grasps = (
-        *wall_grasps("root", radius=edge, height=height, wall=thickness, lean=lean, depth=depth, directions=azimuths(16)),
-        *rim_grasps("root", radius=middle, wall=level, rim=height, depth=depth, directions=azimuths(16), pitches=(60, 45, 30)),
+    grasps = tuple(
+        rim_grasps(
+            "root", radius=edge, wall=wall * sin(lean), rim=height, lean=lean, directions=azimuths(16), pitches=(90, 60, 45, 30)
+        )
     )
     cavity, rim_edge = open_vessel(vessel)
     return fragment.finish(Affordances(cavities=(cavity,), grasps=grasps, rims=(rim_edge,)))

@@ -5,7 +5,7 @@ from math import atan2, sin
 from embodiedsmith.assets.asset import Affordances, Asset, Support
 from embodiedsmith.assets.category import Category, Param, Params
 from embodiedsmith.assets.fragment import Fragment
-from embodiedsmith.assets.grasps import azimuths, wall_grasps
+from embodiedsmith.assets.grasps import azimuths, rim_grasps
 from embodiedsmith.assets.lathe import Station, Vessel, add_vessel, open_vessel
 from embodiedsmith.spec import AssetSpec, Pose
 
@@ -24,8 +24,15 @@ def build(spec: AssetSpec, params: Params) -> Asset:
     )
     add_vessel(fragment, "root", vessel, fragment.main)
     lean = atan2(height, FLARE)
-    grasps = wall_grasps(
-        "root", radius=radius - wall / 2, height=height, wall=wall * sin(lean), lean=lean, depth=0.011, directions=azimuths(16)
+    grasps = rim_grasps(
+        "root",
+        radius=radius - wall / 2,
+        rim=height,
+        wall=wall * sin(lean),
+        lean=lean,
+        pitches=(90,),
+        depth=0.011,
+        directions=azimuths(16),
     )
     cavity, rim = open_vessel(vessel)
     flat = 2 * (foot - wall)
