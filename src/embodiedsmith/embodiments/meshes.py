@@ -6,6 +6,7 @@ most 800 faces each, which is what makes a 128 x 128 frame take milliseconds on 
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import logging
 import os
@@ -163,7 +164,7 @@ def _read(path: Path) -> _Surface | None:
             if str(kept["check"]) == _checksum(surface):
                 return surface
             log.warning("cached mesh %s is damaged; it is made again", path)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError, KeyError, zipfile.BadZipFile, EOFError) as error:
         log.warning("cached mesh %s cannot be read (%s); it is made again", path, error)
@@ -178,7 +179,13 @@ def _write(path: Path, surface: _Surface) -> None:
             np.savez(aside, vertices=surface.vertices, faces=surface.faces, check=np.array(_checksum(surface)))
         os.replace(aside.name, path)
     except OSError as error:
-        log.warning("cannot keep a simplified mesh in %s (%s); set EMBODIEDSMITH_CACHE to a writable folder", path.parent, error)
+        _report_unwritable(path.parent, error.strerror or str(error))
+
+
+@functools.cache
+def _report_unwritable(directory: Path, reason: str) -> None:
+    """Say so once, not once a mesh."""
+    log.warning("simplified meshes cannot be kept in %s (%s); set EMBODIEDSMITH_CACHE to a writable folder", directory, reason)
 
 
 def _checksum(surface: _Surface) -> str:

@@ -1,0 +1,59 @@
+"""The hold test: every robot holds, and the test can tell when one does not."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import mujoco
+import pytest
+
+from embodiedsmith import embodiments
+from embodiedsmith.embodiments import Robot, contact
+from embodiedsmith.embodiments.holdtest import SHAKE_ACCELERATION, hold_test
+
+
+@pytest.mark.parametrize("name", embodiments.names())
+def test_every_robot_holds_the_hardest_things(name: str) -> None:
+    robot = embodiments.get(name)
+    for shape, mass in (("mug", 0.5), ("cylinder", 0.5), ("box", 0.05)):
+        (result,) = hold_test(robot, (shape,), (mass,))
+        assert result.passed, str(result)
+        assert (result.robot, result.shape, result.mass) == (name, shape, mass)
+        assert result.static_slip < 1e-3 and result.shake_slip < 2e-3
+        assert result.acceleration == pytest.approx(SHAKE_ACCELERATION, rel=0.05)
+
+
+def weakened(robot: Robot, force: float, friction: float) -> Robot:
+    def build() -> mujoco.MjSpec:
+        spec = robot.build()
+        spec.actuator(robot.arm.gripper.actuator).forcerange = (-2 * force, 2 * force)
+        for geom in spec.geoms:
+            if geom.name.endswith("_pad"):
+                geom.friction = (friction, 0.001, 0.0001)
+        return spec
+
+    return dataclasses.replace(robot, build=build)
+
+
+@pytest.mark.parametrize(("force", "friction"), [(1.5, 1.0), (30.0, 0.05)])
+def test_a_weak_or_slippery_grip_fails(force: float, friction: float) -> None:
+    (result,) = hold_test(weakened(embodiments.get("panda"), force, friction), ("box",), (0.5,))
+    assert not result.passed and "DROPS" in str(result)
+
+
+def test_results_repeat_bit_for_bit() -> None:
+    panda = embodiments.get("panda")
+    assert hold_test(panda, ("mug",), (0.2,)) == hold_test(panda, ("mug",), (0.2,))
+
+
+def test_an_unknown_shape_is_refused_with_those_there_are() -> None:
+    with pytest.raises(embodiments.EmbodimentError, match=r"no shape \['sphere'\](.|\n)*box, cylinder, mug"):
+        hold_test(embodiments.get("panda"), ("sphere",))
+
+
+def test_the_world_gets_the_options_under_which_this_was_measured() -> None:
+    spec = mujoco.MjSpec()
+    contact.OPTIONS.apply(spec)
+    option = spec.compile().opt
+    assert option.timestep == 1 / 240 and option.cone == mujoco.mjtCone.mjCONE_ELLIPTIC and option.impratio >= 10
+    assert option.integrator == mujoco.mjtIntegrator.mjINT_DISCRETE
