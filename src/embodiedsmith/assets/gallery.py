@@ -97,5 +97,5 @@ def _studio(asset: Asset) -> mujoco.MjSpec:
     scene.worldbody.add_light(
         pos=[1.5, -1.0, 3.0], dir=[-0.4, 0.25, -0.9], diffuse=[0.5, 0.5, 0.5], type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL
     )
-    scene.attach(asset.mjspec.copy(), prefix="shown/", frame=scene.worldbody.add_frame())
+    scene.attach(build(asset.spec).mjspec, prefix="shown/", frame=scene.worldbody.add_frame())
     return scene
