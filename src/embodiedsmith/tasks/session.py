@@ -43,6 +43,18 @@ class Session:
         self._hands = Hands(world, self.monitor.probe)
         self._started = False
         self._capacity = 0
+        self._clear()
+
+    def _clear(self) -> None:
+        self.steps = 0
+        """Control steps taken."""
+        self.margin = self.initial_margin = math.nan
+        """The goal's margin now, and at the start."""
+        self.events: list[Event] = []
+        self.labels: list[str] = []
+        self.fault: Failure | None = None
+        """What went wrong with the world; None while it is well."""
+        self._held = 0
 
     # ------------------------------------------------------------------ running
 
@@ -54,12 +66,7 @@ class Session:
         """
         self._started = False
         self.world.reset(rng)
-        self.steps = 0
-        self.events: list[Event] = []
-        self.labels: list[str] = []
-        self.fault: Failure | None = None
-        """What went wrong with the world; None while it is well."""
-        self._held = 0
+        self._clear()
         self.margin = self.initial_margin = self.monitor.reset()
         self._hands.reset()
         if self._capacity == 0:
@@ -208,8 +215,8 @@ class Session:
 class Hands:
     """Tells from contacts when the fingers take hold of things and let go of them, and when the robot hits furniture.
 
-    Events: `grasped`, `released` (let go while opening), `dropped` (lost while not opening), `collision` (a link that is not
-    a finger touches something that cannot move). Each at the first of `STEADY` control steps for which it lasts.
+    Events: `grasped` (squeezed, not leant on), `released` (let go while opening), `dropped` (lost while not opening), `collision`
+    (a link that is not a finger touches something that cannot move). Each at the first of `STEADY` control steps that it lasts.
     """
 
     def __init__(self, world: World, probe: Probe) -> None:
@@ -246,7 +253,7 @@ class Hands:
                 self._changing[k] = 0
                 continue
             self._changing[k] += 1
-            if self._changing[k] == STEADY:
+            if self._changing[k] >= STEADY and (not now or self._probe.squeezed(name)):
                 self._holding[k], self._changing[k] = now, 0
                 kind = "grasped" if now else "released" if self._opening else "dropped"
                 events.append(Event(step=step - STEADY + 1, kind=kind, subjects=(name,)))
