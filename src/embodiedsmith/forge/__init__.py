@@ -1,1 +1,9 @@
-"""How a scenario is made: language, agents, layout, critics, and the loop that lets code accept what an agent proposes."""
+"""How a scenario is made: an agent proposes, the layout solver places, critics judge, and code accepts."""
+
+from embodiedsmith.forge.certificate import Certificate, recording_digest
+from embodiedsmith.forge.layout import LayoutError, layout
+from embodiedsmith.forge.loop import BUDGET, ForgeError, ForgeResult, Proposal, forge
+
+__all__ = [
+    "BUDGET", "Certificate", "ForgeError", "ForgeResult", "LayoutError", "Proposal", "forge", "layout", "recording_digest",
+]  # fmt: skip

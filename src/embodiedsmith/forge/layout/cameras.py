@@ -8,10 +8,12 @@ import numpy as np
 
 from embodiedsmith.forge.layout.attempt import Attempt
 from embodiedsmith.forge.layout.prisms import Float, Kind, Prism
+from embodiedsmith.forge.layout.volumes import apply, volumes
 from embodiedsmith.spec import CameraSpec, LightSpec
 
 FOVY = 48.0  # [degrees]
-SPREAD = (0.0, 0.2, -0.2, 0.4, -0.4, 0.65, -0.65, 0.95, -0.95)  # [rad] azimuths tried, from the best one outwards
+BEFORE_HANDLE = 0.08  # [m]
+SPREAD = (0.0, 0.2, -0.2, 0.4, -0.4, 0.65, -0.65, 0.95, -0.95, 1.25, -1.25)  # [rad] azimuths tried, from the best one outwards
 
 
 def look(attempt: Attempt) -> tuple[CameraSpec, ...]:
@@ -43,14 +45,26 @@ def _interest(attempt: Attempt) -> tuple[Float, Float, float]:
     if not wanted:
         wanted = list(attempt.roots)
     points = [attempt.roots[i][:3, 3] + (0, 0, attempt.built[i].size[2] / 2) for i in wanted]
+    points += _handles(attempt)
     x, y, z = attempt.base.position
     z += attempt.robot.arm_height
     c, s = math.cos(attempt.base.yaw), math.sin(attempt.base.yaw)
-    work = [(x + 0.1 * c, y + 0.1 * s, z + 0.45), (x + 0.55 * c, y + 0.55 * s, z + 0.05)]
+    work = [(x + 0.1 * c, y + 0.1 * s, z + 0.6), (x + 0.55 * c, y + 0.55 * s, z + 0.05)]  # the arm, and where it works
     everything = np.array([*points, *work])
     focus = (everything.min(axis=0) + everything.max(axis=0)) / 2
     radius = float(np.linalg.norm(everything - focus, axis=1).max())
-    return np.array(points).reshape(-1, 3), focus, max(0.55, radius + 0.1)
+    return np.array([*points, work[0]]), focus, max(0.6, radius + 0.1)
+
+
+def _handles(attempt: Attempt) -> list[Float]:
+    """Points just before the handles that the task moves."""
+    moved = {(part.item, part.joint) for part in attempt.needs.parts if part.required}
+    return [
+        apply(attempt.roots[item], np.add(sweep.grips[:1], (BEFORE_HANDLE, 0.0, 0.0)))[0]
+        for item in attempt.roots
+        for sweep in volumes(attempt.built[item]).sweeps
+        if (item, sweep.joint) in moved and len(sweep.grips)
+    ]
 
 
 def _best(attempt: Attempt, points: Float, focus: Float, radius: float, *, azimuth: float, pitch: float) -> Float:
