@@ -13,6 +13,7 @@ import pytest
 
 from embodiedsmith import embodiments
 from embodiedsmith.embodiments import Robot, contact, franka, meshes, models
+from embodiedsmith.embodiments.actions import ActionSpace
 from embodiedsmith.embodiments.registry import collect
 
 ROBOTS = embodiments.names()
@@ -249,6 +250,38 @@ def test_the_gripper_is_as_strong_as_it_says(robot: Robot, width: float) -> None
     assert set(total) == {f"r/{name}" for name in gripper.finger_bodies}
     for value in total.values():
         assert value == pytest.approx(gripper.force, rel=0.25)
+
+
+@pytest.mark.parametrize(
+    ("half", "mass"), [((0.02, 0.02, 0.02), 0.05), ((0.03, 0.0025, 0.02), 0.02), ((0.025, 0.025, 0.025), 0.5)]
+)
+def test_an_object_off_centre_is_gathered_and_lifted_and_does_not_pop_out(
+    robot: Robot, half: tuple[float, float, float], mass: float
+) -> None:
+    (x, y, z), _ = Stand(robot).tool()
+    size = " ".join(map(str, half))
+    table = f"""<mujoco><worldbody><geom name="table" type="box" size=".3 .3 .01" pos="{x} {y} {z - 0.025}"/>
+        <body name="thing" pos="{x} {y + 0.012} {z - 0.015 + half[2]}" euler="0 0 15"><freejoint/>
+        <geom type="box" size="{size}" mass="{mass}"/></body></worldbody></mujoco>"""
+    stand = Stand(robot, table)
+    stand.tool()
+    start = float(stand.data.body("thing").xpos[2])
+    stand.data.ctrl[stand.grip] = robot.arm.gripper.closed_ctrl
+    poses = ActionSpace(robot, "ee_pose")
+    n = len(robot.base.joints)
+    command = np.array([*stand.home, 1.0])
+    pose = poses.encode(command[None], command)[0]
+    fastest = 0.0
+    for step in range(720):
+        if step >= 480:
+            pose[n + 2] += 0.08 / 240
+            command = poses.decode(pose, command).action
+            stand.data.ctrl[stand.servos] = command[: len(stand.servos)]
+        mujoco.mj_step(stand.model, stand.data)
+        fastest = max(fastest, float(np.linalg.norm(stand.data.body("thing").cvel[3:])))
+    assert stand.data.body("thing").xpos[2] - start > 0.06
+    assert fastest < 0.4
+    assert not stand.data.warning.number.any()
 
 
 def test_servos_with_feed_forward_track_within_two_milliradians(robot: Robot) -> None:

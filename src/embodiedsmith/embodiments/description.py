@@ -103,7 +103,7 @@ class Robot:
     arm_height: float = 0.0
     """Height of the first arm's own base above the origin of the robot's base [m]: 0 for a fixed base."""
     excluded_collisions: tuple[tuple[str, str], ...] = ()
-    """Body pairs whose contacts mean nothing."""
+    """Body pairs whose contacts mean nothing. The model that `build` returns excludes them already."""
 
     @property
     def arm(self) -> Arm:
