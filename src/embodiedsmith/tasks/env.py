@@ -74,7 +74,7 @@ class ScenarioEnv(gymnasium.Env[Observation, NDArray[np.float64]]):  # type: ign
         """
         super().reset(seed=seed)
         self.session.reset(generator(int(self.np_random.integers(2**62)), self.scenario.id, "env"))
-        return self._observe(), self._info()
+        return self.session.observation, self._info()
 
     def step(self, action: NDArray[np.float64]) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Advance one control step; see the class. An action outside its space is clipped to it."""
@@ -84,10 +84,10 @@ class ScenarioEnv(gymnasium.Env[Observation, NDArray[np.float64]]):  # type: ign
             self.session.step(clipped)
         except WorldFault:
             failure = self.session.fault
-            return self._last_observation, 0.0, False, True, {**self._info(), "failure": failure.code if failure else ""}
+            return self.session.observation, 0.0, False, True, {**self._info(), "failure": failure.code if failure else ""}
         success = self.session.succeeded
         gain = reward(before, self.session.margin, success=success)
-        return self._observe(), gain, success, self.session.timed_out and not success, self._info()
+        return self.session.observation, gain, success, self.session.timed_out and not success, self._info()
 
     def recording(self) -> Recording:
         """What happened since the last reset; the environment must be reset before it is stepped again."""
@@ -106,11 +106,6 @@ class ScenarioEnv(gymnasium.Env[Observation, NDArray[np.float64]]):  # type: ign
         if self._renderer is not None:
             self._renderer.close()
             self._renderer = None
-
-    def _observe(self) -> Observation:
-        flat = self.world.observe()
-        self._last_observation = {name: flat[at] for name, at in self.world.observation_slices.items()}
-        return self._last_observation
 
     def _info(self) -> dict[str, Any]:
         monitor = self.session.monitor

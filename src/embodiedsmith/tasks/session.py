@@ -127,6 +127,12 @@ class Session:
         row: Float = self._states[self.steps].copy()
         return row
 
+    @property
+    def observation(self) -> dict[str, Float]:
+        """What is observed now, by name, each of shape (d,); see `World.observe`."""
+        row = self._observations[self.steps].copy()
+        return {name: row[at] for name, at in self.world.observation_slices.items()}
+
     def finish(self, failure: Failure | None = None, cost: dict[str, float] | None = None) -> Recording:
         """What happened from `reset` until now; the session may then be reset again.
 

@@ -84,19 +84,16 @@ class _Speaker:
         template = words.undo if undo else words.do
         if words.alike and not undo and self._nouns.alike([*(p.args[0] for p in group), *group[0].args[1:]]):
             template = words.alike
-        text = template.format(
-            *(self._pronoun(p, alone=len(phrases) == 1 and not template.startswith("把")) for p in phrases), **numbers
-        )
+        short = "" if len(phrases) == 1 and not template.startswith("把") else "它"
+        text = template.format(self._pronoun(phrases[0], short), *(self._pronoun(p, p) for p in phrases[1:]), **numbers)
         self._last = phrases[-1]
         return text
 
-    def _pronoun(self, phrase: str, *, alone: bool) -> str:
-        """The phrase, or what stands for it right after it has been named: "it"; in Chinese, nothing, where that is said."""
+    def _pronoun(self, phrase: str, short: str) -> str:
+        """The phrase, or right after it has been named what stands for it: "it", or in Chinese `short`."""
         if phrase != self._last:
             return phrase
-        if self._language == "en":
-            return "it"
-        return "" if alone else "它"
+        return "it" if self._language == "en" else short
 
     def _list(self, clauses: list[str], word: str) -> str:
         head, last = clauses[:-1], clauses[-1]

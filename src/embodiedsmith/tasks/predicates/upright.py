@@ -21,6 +21,6 @@ PREDICATE = PredicateKind(
     bind=bind,
     words={
         "en": Words("stand {0} upright", "tip {0} over", ("stand", "stand up", "upright", "straighten")),
-        "zh": Words("把{0}竖直放好", "把{0}放倒", ("竖", "立起", "立直", "扶正")),
+        "zh": Words("把{0}竖直放好", "把{0}放倒", ("竖", "立起", "立直", "扶正", "放"), ("竖", "立", "正")),
     },
 )
