@@ -27,8 +27,8 @@ class Painter:
     `painter.frames` is what the dataset writers call.
     """
 
-    def __init__(self, *, shadows: bool = False) -> None:
-        self._shadows = shadows
+    def __init__(self, *, shadows: bool = False, antialias: bool = False) -> None:
+        self._shadows, self._antialias = shadows, antialias
         self._renderers: OrderedDict[tuple[str, tuple[int, int]], WorldRenderer] = OrderedDict()
 
     def __enter__(self) -> Self:
@@ -62,6 +62,7 @@ class Painter:
         if key not in self._renderers:
             while len(self._renderers) >= _OPEN_CONTEXTS:
                 self._renderers.popitem(last=False)[1].close()
-            self._renderers[key] = WorldRenderer(warm_world(scenario), *size, shadows=self._shadows)
+            world = warm_world(scenario)
+            self._renderers[key] = WorldRenderer(world, *size, shadows=self._shadows, antialias=self._antialias)
         self._renderers.move_to_end(key)
         return self._renderers[key]

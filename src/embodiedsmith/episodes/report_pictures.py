@@ -22,11 +22,13 @@ from embodiedsmith.tasks import Recording
 from embodiedsmith.world import CONTROL_HZ
 from embodiedsmith.world.render import WorldRenderer, camera_names
 
-PICTURE = (480, 360)
-"""Width and height of a scene's picture [pixels]."""
+PICTURE = (400, 300)
+"""Width and height of one view of a scene; two stand side by side [pixels]."""
 VIDEO = (400, 300)
 """Width and height of one view of a video; two stand side by side [pixels]."""
 MOST_VIDEOS = 9
+MOST_PICTURES = 40
+"""Scenes on the contact sheet: a thousand would be a picture nothing opens."""
 FONT = ImageFont.load_default(size=14)
 
 
@@ -53,15 +55,17 @@ def scene_pictures(folder: Path, scenarios: Sequence[Scenario], seed: int) -> di
             continue
         world = warm_world(scenario)
         world.reset(generator(seed, scenario.id, "picture"))
-        with WorldRenderer(world, *PICTURE, shadows=True) as renderer:
-            _save(Image.fromarray(renderer.rgb(_views(scenario)[0])), path)
+        with WorldRenderer(world, *PICTURE, shadows=True, antialias=True) as renderer:
+            views = [renderer.rgb(view) for view in _views(scenario)]
+        _save(Image.fromarray(np.concatenate(views, axis=1)), path)
     return files
 
 
-def contact_sheet(path: Path, pictures: Sequence[tuple[Path, str]], columns: int = 4) -> None:
-    """Put labelled pictures of one size beside and below each other in one PNG."""
+def contact_sheet(path: Path, pictures: Sequence[tuple[Path, str]], columns: int = 2) -> None:
+    """Put labelled pictures of one size beside and below each other in one PNG, at most `MOST_PICTURES` of them."""
+    pictures = pictures[:MOST_PICTURES]
     columns = min(columns, len(pictures))
-    width, height, label = 320, 240, 22
+    width, height, label = 560, 210, 22
     sheet = Image.new("RGB", (columns * width, math.ceil(len(pictures) / columns) * (height + label)), "white")
     draw = ImageDraw.Draw(sheet)
     for k, (file, text) in enumerate(pictures):
@@ -96,7 +100,7 @@ def outcome_videos(folder: Path, store: EpisodeStore, scenarios: Mapping[str, Sc
 
 def _film(path: Path, recording: Recording, scenario: Scenario, painter: Painter) -> None:
     """Two views side by side."""
-    views = _views(scenario)[:2]
+    views = _views(scenario)
     shown = painter.frames(recording, scenario, views, VIDEO)
     frames: Pixels = np.concatenate([shown[view] for view in views], axis=2)
     size = (frames.shape[2], frames.shape[1])
@@ -108,7 +112,7 @@ def _film(path: Path, recording: Recording, scenario: Scenario, painter: Painter
 
 
 def _views(scenario: Scenario) -> tuple[str, ...]:
-    return camera_names(warm_world(scenario))
+    return camera_names(warm_world(scenario))[:2]
 
 
 def _save(image: Image.Image, path: Path) -> None:
