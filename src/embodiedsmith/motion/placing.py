@@ -12,6 +12,7 @@ from embodiedsmith.assets.asset import Cavity, Shape, Support
 from embodiedsmith.motion.controller import Controller
 from embodiedsmith.motion.grasping import NEAR, Tally
 from embodiedsmith.spec import split_reference
+from embodiedsmith.tasks.kind import surfaces
 from embodiedsmith.world import transforms as tf
 
 DROP = 0.004  # [m] height above the surface at which an item is let go
@@ -132,11 +133,10 @@ def _retreat(control: Controller, item: str, T_tcp: tf.Float, joints: tf.Float, 
 
 
 def on_support(control: Controller, item: str, reference: str, T_now: tf.Float) -> Iterator[Spot]:
-    """Spots on the support named by `reference` (any of its item's, when it names none)."""
+    """Spots on the support named by `reference` (any that `on` counts, when it names none)."""
     world = control.world
     owner, part = split_reference(reference)
-    names = [part] if part else [s.name for s in world.assets[owner].affordances.supports]
-    for name in names:
+    for name in (s.name for s in surfaces(world.assets[owner], part)):
         support, T_world_support = world.support(f"{owner}.{name}")
         shallow = support.headroom < 0.6 and min(support.size) > SMALL
         spots = _points(control, item, support, T_world_support)
