@@ -74,7 +74,8 @@ def skills(effects: list[Effect]) -> int:
     """
     count = 0
     opened: set[Ref] = set()
-    for effect in effects:
+    stages, final = split(effects)
+    for effect in (*stages, *final):
         count += 2 if effect.name in PLACED or effect.name == "touching" else 1
         if effect.name == "open":
             opened.add(effect.args[0])
@@ -93,23 +94,25 @@ def access(effect: Effect) -> list[Ref]:
     start = effect.args[0].thing.place
     if start is not None and start[0] == "inside" and effect.name in (*PLACED, *HAND):
         places.append(start[1])
-    needed = []
-    for ref in places:
-        for cavity in ref.thing.asset.affordances.cavities:
-            if cavity.joint is not None and ref.part in (None, cavity.name):
-                needed.append(Ref(ref.thing, cavity.joint))
+    needed = [
+        Ref(ref.thing, cavity.joint)
+        for ref in places
+        for cavity in ref.thing.asset.affordances.cavities
+        if cavity.joint is not None and ref.part in (None, cavity.name)
+    ]
     return list(dict.fromkeys(needed))
 
 
 def _undone(effect: Effect, later: list[Effect]) -> bool:
     if effect.name in HAND:
-        return any(other.command != effect.command for other in later)
+        thing = effect.args[0].thing
+        return any(other.command != effect.command and (other.name, other.args[0].thing) != ("upright", thing) for other in later)
     return any(other.slot == effect.slot for other in later)
 
 
 def _counts(effect: Effect, later: list[Effect]) -> bool:
     """Whether an undone effect is a stage of its own rather than a way to what follows."""
-    if effect.name in HAND:
+    if effect.name in (*HAND, *PLACED):
         moved_on = any(other.slot == effect.slot for other in later)
         return effect.deliberate or not moved_on
     if effect.name in ("open", "closed"):

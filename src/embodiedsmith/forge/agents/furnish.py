@@ -1,19 +1,21 @@
-"""Completes a scene: the work surface, where everything starts, looks and sizes nobody asked for, and other things lying about."""
+"""Completes a scene: the work surface, where things start, looks and sizes nobody asked for, and what else lies about."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from embodiedsmith.assets import Asset, Category, build, categories
 from embodiedsmith.assets.category import InvalidAsset
-from embodiedsmith.forge.agents.effects import Effect, split
+from embodiedsmith.forge.agents.effects import Effect, goal_of, split
 from embodiedsmith.forge.agents.stage import Ref, Stage, Thing
 from embodiedsmith.forge.language.clauses import SURFACES
-from embodiedsmith.forge.language.meaning import Meaning
+from embodiedsmith.forge.language.meaning import Meaning, Size
 from embodiedsmith.spec import AssetSpec, Item, SceneSpec
 from embodiedsmith.spec.scene import ParamValue, Setting
+from embodiedsmith.tasks import goal_faults
 
 ON_SURFACE = (0.66, 0.75)
 """Largest footprint side and height [m] of furniture that stands on the work surface; larger things stand on the floor."""
@@ -28,6 +30,10 @@ GRASPABLE = 0.07
 CLUTTERED = (5, 7)
 USUAL = (0, 3)
 """Fewest and most things lying about."""
+USUAL_FOOD = 0.6
+"""Chance that food has its usual colour."""
+SAME = 0.7
+"""Chance that one more of several like things has the colour of the first."""
 TWIN = 0.3
 """Chance that one of them is the like of a thing whose colour was said, in another colour."""
 
@@ -44,12 +50,18 @@ class Furnishing:
         self.rng = self.stage.rng
         self.surface = self._main_surface()
         self.others: list[Thing] = []
+        self.said = [(thing.category, thing.color) for thing in self.stage.things if thing.color]
+        """Categories with the colours that the brief gives them."""
+        self.sized = {thing for thing in self.stage.things if thing.size is not None}
+        """Things whose size the brief says."""
 
     def run(self) -> SceneSpec:
         """The scene without poses; ids are given to every thing on the way."""
         self._start_places()
         for thing in self.stage.things:
             self._vary(thing)
+        self._name()
+        self._fit()
         self.others = self._lying_about()
         self._name()
         things = sorted(
@@ -103,16 +115,20 @@ class Furnishing:
             elif thing.place[1].thing is self.surface:
                 self.stage.reasons.append(f"'{thing.category}' is on the {self.surface.category} from the start")
 
-    def _elsewhere(self, thing: Thing) -> tuple[str, Ref] | None:  # type: ignore[return]
+    def _elsewhere(self, thing: Thing) -> tuple[Literal["on", "inside"], Ref] | None:
         """A flat thing or an open container that carries a thing at the start."""
         spoken = {other.category for other in self.stage.things}
-        carriers = [name for name in categories() if name not in spoken and _carries(name, thing.asset)]
+        free = [name for name in categories() if name not in spoken]
+        carriers = [name for name in free if _carries(name, thing.asset)]
+        if not carriers:  # too large for a tray or a bowl: on top of something that stands on the surface
+            carriers = [name for name in free if self._stands(Thing(name)) == "surface" and _tops(name, thing.asset)]
         if not carriers:
             self.stage.reasons.append(f"there is nothing else for the {thing.category} to start on")
             return None
         carrier = Thing(str(self.rng.choice(sorted(carriers))), spoken=False)
         self.stage.things.append(carrier)
-        return ("inside" if carrier.asset.affordances.cavities else "on"), Ref(carrier)
+        inside = carrier.asset.affordances.cavities and categories()[carrier.category].role != "furniture"
+        return ("inside", Ref(carrier)) if inside else ("on", Ref(carrier, carrier.asset.affordances.support().name))
 
     def _item(self, thing: Thing) -> Item:
         furniture = categories()[thing.category].role == "furniture"
@@ -122,7 +138,7 @@ class Furnishing:
             stands = self._stands(thing)
             parent = self.surface.id if stands == "surface" else None
             relation = "attached" if stands == "wall" else "on"
-            return Item(id=thing.id, asset=thing.spec, parent=parent, relation=relation, joints=dict(thing.joints), fixed=True)  # type: ignore[arg-type]
+            return Item(id=thing.id, asset=thing.spec, parent=parent, relation=relation, joints=dict(thing.joints), fixed=True)
         relation, at = thing.place or ("on", Ref(self.surface))
         return Item(id=thing.id, asset=thing.spec, parent=at.thing.id, relation=relation, support=at.part)
 
@@ -132,15 +148,41 @@ class Furnishing:
         """Draw the colour and the exact size of a thing where nobody said them."""
         category = categories()[thing.category]
         if thing.color is None:
-            said = {other.color for other in self.stage.things if other.category == thing.category and other.color}
-            colors = [color for color in category.colors if color not in said]
-            thing.color = str(self.rng.choice(colors)) if colors else None
+            thing.color = None if thing.material else self._color(thing)
         if thing.size is None:
             self._try(thing, _scaled(category, float(self.rng.uniform(*SCALE))))
         if thing.asset.joints:
             for name, param in category.params.items():
                 if isinstance(param.default, int) and not isinstance(param.default, bool) and name not in thing.params:
                     self._try(thing, {name: param.default + int(self.rng.integers(0, 2))})
+
+    def _color(self, thing: Thing) -> str | None:
+        """A colour that nobody asked for in this category; None: its usual one, which for food is the likelier.
+
+        Several of a category that do not all play the same part in the goal differ in colour; else they may share one.
+        """
+        category = categories()[thing.category]
+        others = [
+            other for other in (*self.stage.things, *self.others) if other.category == thing.category and other is not thing
+        ]
+        said = {color for name, color in self.said if name == category.name}
+        colors = [color for color in category.colors if color not in said and (others or color not in category.names["en"])]
+        alike = len({self._part_played(other) for other in (*others, thing)}) == 1
+        if others and alike and others[0].color and others[0].color in colors and self.rng.random() < SAME:
+            return others[0].color
+        if others and not alike:
+            colors = [color for color in colors if color not in {other.color for other in others}] or colors
+        usual = not others and "food" in category.tags and category.colors[0] not in said and self.rng.random() < USUAL_FOOD
+        return None if usual or not colors else str(self.rng.choice(colors))
+
+    def _part_played(self, thing: Thing) -> frozenset[tuple[str, int, tuple[Ref, ...]]]:
+        """What the goal wants of a thing, so that things of which it wants the same need not be told apart."""
+        return frozenset(
+            (effect.name, place, tuple(other for other in effect.args if other.thing is not thing))
+            for effect in self.effects
+            for place, ref in enumerate(effect.args)
+            if ref.thing is thing
+        )
 
     def _try(self, thing: Thing, params: dict[str, ParamValue]) -> None:
         """Change parameters, unless the thing could not be built, held or referred to any more."""
@@ -154,9 +196,33 @@ class Furnishing:
             return
         parts = {ref.part for effect in self.effects for ref in effect.args if ref.thing is thing and ref.part}
         parts |= {t.place[1].part for t in self.stage.things if t.place and t.place[1].thing is thing and t.place[1].part}
-        there = {p.name for p in (*asset.affordances.cavities, *asset.affordances.supports)} | set(asset.joints)
+        there = {c.name for c in asset.affordances.cavities} | {s.name for s in asset.affordances.supports} | set(asset.joints)
         if not parts <= there or (held and _narrowest(asset) > GRASPABLE):
             thing.params = before
+
+    def _fit(self) -> None:
+        """Where the sizes drawn leave no room for what goes in: usual sizes, then large holders, then small things too."""
+        goal = goal_of(self.effects)
+        held = {effect.args[0].thing for effect in self.effects if effect.name in ("inside", "on")}
+        holders = {effect.args[1].thing for effect in self.effects if effect.name in ("inside", "on")}
+        before = {thing: (dict(thing.params), thing.size) for thing in held | holders}
+        tries: tuple[tuple[Size | None, Size | None], ...] = ((None, None), ("large", None), ("large", "small"))
+        for large, small in tries:
+            if not goal_faults(goal, {thing.id: thing.asset for thing in self.stage.things}):
+                return
+            for thing in held | holders:
+                self._resize(thing, large if thing in holders else small)
+        if goal_faults(goal, {thing.id: thing.asset for thing in self.stage.things}):
+            for thing, (params, size) in before.items():
+                thing.params, thing.size = params, size
+
+    def _resize(self, thing: Thing, size: Size | None) -> None:
+        """Give a thing its usual dimensions at a size word, unless the brief says its size."""
+        if thing in self.sized:
+            return
+        params = categories()[thing.category].params
+        thing.params = {name: value for name, value in thing.params.items() if not params[name].scales}
+        thing.size = size
 
     # Things lying about
 
@@ -165,11 +231,12 @@ class Furnishing:
         names = self._neutral()
         others: list[Thing] = []
         for _ in range(int(self.rng.integers(low, high + 1))):
-            twin = self._twin() if self.rng.random() < TWIN else None
+            twinned = any(other.category == thing.category for other in others for thing in self.stage.things)
+            twin = self._twin() if self.rng.random() < TWIN and not twinned else None
             if twin is None and not names:
                 break
             thing = twin or Thing(str(self.rng.choice(names)), spoken=False)
-            thing.spoken = False
+            names = [name for name in names if name != thing.category]
             self._vary(thing)
             others.append(thing)
         return others
@@ -244,6 +311,15 @@ def _small(category: Category) -> bool:
         return False
     size = build(AssetSpec(category=category.name)).size
     return max(float(size[0]), float(size[1])) <= SMALL[0] and float(size[2]) <= SMALL[1]
+
+
+def _tops(name: str, load: Asset) -> bool:
+    """Whether furniture of a category has a top with room for a load and nothing over it."""
+    if categories()[name].role != "furniture":
+        return False
+    supports = build(AssetSpec(category=name)).affordances.supports
+    size = sorted(load.size[:2] + 0.02)
+    return bool(supports) and bool((np.sort(supports[0].size) >= size).all()) and supports[0].headroom > load.size[2] + 0.1
 
 
 def _carries(name: str, load: Asset) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from typing import Literal
 
@@ -34,12 +35,14 @@ class Grounding:
             self._do(command)
             self.effects[before:] = [replace(effect, command=index) for effect in self.effects[before:]]
         self._start_joints()
+        if self.effects and all(effect.name == "upright" for effect in self.effects):
+            self.stage.reasons.append("everything stands upright from the start: say what else is to be done with it")
 
     # What is so at the start
 
     def _state(self, statement: Statement) -> None:
         for phrase in statement.things:
-            refs = self.stage.resolve(phrase, wants="joint" if statement.state else "any")
+            refs = self.stage.mention(self.stage.resolve(phrase, wants="joint" if statement.state else "any"), topic=True)
             for ref in refs:
                 if statement.state is not None:
                     part = opened_part(ref)
@@ -71,7 +74,7 @@ class Grounding:
                 self._put(command)
             case "touch":
                 self.stage.reasons.append(
-                    f"'{command.word}': no check for the robot touching a thing; say 'grasp', 'lift', or 'make the spoon touch the plate'"
+                    f"'{command.word}': a touch by the robot cannot be checked; say grasp, lift, or make the spoon touch the plate"
                 )
             case "contact":
                 self._contact(command)
@@ -86,14 +89,13 @@ class Grounding:
             refs = self.stage.latest(wants)
             if not refs:
                 self.stage.reasons.append(f"'{command.word}' what?")
-            return self.stage.mention(refs)
+            return self.stage.mention(refs, topic=True)
         refs = tuple(ref for phrase in command.themes for ref in self.stage.resolve(phrase, wants=wants))
         for phrase in command.themes:
             if phrase.place is not None:
                 for ref in refs:
                     self._start(ref, phrase.place)
-        if len(command.themes) > 1:
-            self.stage.mention(refs)
+        self.stage.mention(refs, topic=True)
         if wants == "movable":
             for ref in refs:
                 if not suits(ref, "movable") or ref.part is not None:
@@ -131,15 +133,15 @@ class Grounding:
 
     def _tower(self, themes: tuple[Ref, ...]) -> None:
         """Each on the next; the last is the lowest, and is put down first."""
-        for above, below in reversed(list(zip(themes[:-1], themes[1:], strict=True))):
-            self.effects.append(Effect("on", (Ref(above.thing), Ref(below.thing))))
+        for above, below in reversed(list(itertools.pairwise(themes))):
+            self.effects.append(Effect("on", (Ref(above.thing), Ref(below.thing)), deliberate=True))
 
     def _on(self, theme: Ref, target: Ref, relation: Relation) -> None:
         if relation == "near":
-            self.effects.append(Effect("near", (Ref(theme.thing), Ref(target.thing))))
+            self.effects.append(Effect("near", (Ref(theme.thing), Ref(target.thing)), deliberate=True))
             return
         place, found = self._held(target, relation, theme, say=True)
-        self.effects.append(Effect(found, (Ref(theme.thing), place)))
+        self.effects.append(Effect(found, (Ref(theme.thing), place), deliberate=True))
 
     def _contact(self, command: Command) -> None:
         target = self._target(command.destination, self._themes(command)) if command.destination else None
@@ -190,6 +192,8 @@ class Grounding:
         themes = self._themes(command)
         if command.source is not None:
             self._from(themes, command.source)
+        elif command.action == "remove":
+            self._out_of_latest(themes)
         for theme in themes:
             thing = theme.thing
             if command.action in ("lift", "grasp"):
@@ -201,13 +205,22 @@ class Grounding:
             else:
                 self.effects.append(Effect("lifted", (Ref(thing),)))
 
+    def _out_of_latest(self, themes: tuple[Ref, ...]) -> None:
+        """ "Open the fridge, take out the bottle": it is in what was last opened."""
+        sources = self.stage.latest("joint", exclude=frozenset(ref.thing for ref in themes))
+        for ref in themes:
+            if sources and ref.thing.place is None:
+                place, relation = self._held(sources[0], "from", ref, say=False)
+                ref.thing.place = (relation, place)
+
     def _surface(self) -> Thing:
         """The work surface, on which what is taken out is put."""
         for thing in self.stage.things:
             if thing.category in SURFACES:
                 return thing
+        named = [p.head for c in self.meaning.commands for p in _phrases(c) if p.kind == "category" and p.head in SURFACES]
         furnished = any(categories()[thing.category].role == "furniture" for thing in self.stage.things)
-        name = "table" if self.meaning.setting == "tabletop" or not furnished else "counter"
+        name = named[0] if named else "table" if self.meaning.setting == "tabletop" or not furnished else "counter"
         thing = Thing(name, spoken=False)
         self.stage.things.append(thing)
         return thing
@@ -220,6 +233,12 @@ class Grounding:
                 continue
             if not any(_moves(other, ref) for other in self.effects[:index]):
                 ref.thing.joints[ref.part] = HALF_OPEN
+
+
+def _phrases(command: Command) -> list[NounPhrase]:
+    """Every thing a command names outright."""
+    phrases = [*command.themes, command.source, command.destination.target if command.destination else None]
+    return [phrase for phrase in phrases if phrase is not None]
 
 
 def _moves(effect: Effect, joint: Ref) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from embodiedsmith.assets import Asset, build, category
 from embodiedsmith.assets.category import InvalidAsset
@@ -15,6 +16,10 @@ NEEDED = {"middle": 3, "2": 2, "3": 3, "4": 4, "left": 2, "right": 2, "top": 2, 
 """How many like parts there must be for a position to say anything."""
 
 
+KINDS = {"compartment": ("door", "board")}
+"""Kinds of part that a word may mean, where they are called otherwise: what is behind a door, or between two boards."""
+
+
 class PartMissing(ValueError):
     """A thing has no such drawer, door or board."""
 
@@ -23,7 +28,8 @@ def part_names(asset: Asset) -> list[str]:
     """Names of drawers, doors and boards, from top to bottom and, side by side, from left to right."""
     heights: dict[str, tuple[float, float]] = {}
     for handle in asset.affordances.handles:
-        heights[handle.name] = (-_height(asset, handle.body) - handle.center[2], handle.center[1])
+        offset = _offset(asset, handle.body)
+        heights[handle.name] = (-offset[2] - handle.center[2], offset[1] + handle.center[1])
     for joint in asset.joints:
         heights.setdefault(joint, (0.0, 0.0))
     for support in asset.affordances.supports:
@@ -35,7 +41,7 @@ def part_names(asset: Asset) -> list[str]:
 
 def find_parts(asset: Asset, word: str, position: str | None) -> list[str]:
     """Parts called `word` (`drawer`, `door`, `board`) at a position, from top to bottom; raises `PartMissing`."""
-    like = [name for name in part_names(asset) if name.split("_")[0] == word]
+    like = [name for name in part_names(asset) if name.split("_")[0] in KINDS.get(word, (word,))]
     if position is None:
         found = like
     elif named := [name for name in like if position in name.split("_")[1:]]:
@@ -80,7 +86,7 @@ def default_part(asset: Asset) -> str | None:
     """The joint meant when the whole is opened or closed: its door, else its first drawer."""
     joints = [name for name in part_names(asset) if name in asset.joints]
     doors = [name for name in joints if name.startswith("door")]
-    return (doors or joints or [None])[0]
+    return next(iter(doors or joints), None)
 
 
 def default_cavity(asset: Asset) -> str | None:
@@ -109,11 +115,11 @@ def _rank(pose: Pose) -> tuple[float, float]:
     return -pose.position[2], pose.position[1]
 
 
-def _height(asset: Asset, body: str) -> float:
-    """Height of a body's origin in the root frame [m], joints closed and bodies not turned."""
-    height = 0.0
+def _offset(asset: Asset, body: str) -> NDArray[np.float64]:
+    """A body's origin (3,) in the root frame [m], joints closed and bodies not turned."""
+    offset = np.zeros(3)
     at = asset.mjspec.body(body)
     while at is not None and at.name != "world":
-        height += float(np.asarray(at.pos)[2])
+        offset = offset + np.asarray(at.pos)
         at = at.parent
-    return height
+    return offset

@@ -72,17 +72,21 @@ class Stage:
     things: list[Thing] = field(default_factory=list)
     mentions: list[tuple[Ref, ...]] = field(default_factory=list)
     """Groups of references, latest last."""
+    topics: list[tuple[Ref, ...]] = field(default_factory=list)
+    """Those of them that something was said of or done to: "it" is rather one of these than a place."""
     groups: dict[int, tuple[NounPhrase, frozenset[str]]] = field(default_factory=dict)
     quantified: set[str] = field(default_factory=set)
     """Categories and tags that "every" or "all" ranges over: no others of them may lie about."""
     reasons: list[str] = field(default_factory=list)
     """Why the brief cannot be met, as far as found."""
 
-    def mention(self, refs: Iterable[Ref]) -> tuple[Ref, ...]:
+    def mention(self, refs: Iterable[Ref], *, topic: bool = False) -> tuple[Ref, ...]:
         """Note that things were spoken of just now."""
         refs = tuple(refs)
         if refs:
             self.mentions.append(refs)
+            if topic:
+                self.topics.append(refs)
         return refs
 
     def resolve(self, phrase: NounPhrase, *, exclude: frozenset[Thing] = frozenset(), wants: str = "any") -> tuple[Ref, ...]:
@@ -103,9 +107,8 @@ class Stage:
 
     def latest(self, wants: str, *, exclude: frozenset[Thing] = frozenset(), several: bool = False) -> tuple[Ref, ...]:
         """The things last spoken of that are good for something; `several`: a group of them, or the last two single ones."""
-        fitting = [
-            tuple(ref for ref in group if ref.thing not in exclude and suits(ref, wants)) for group in reversed(self.mentions)
-        ]
+        groups = [*self.mentions, *self.topics] if wants == "movable" else self.mentions
+        fitting = [tuple(ref for ref in group if ref.thing not in exclude and suits(ref, wants)) for group in reversed(groups)]
         fitting = [group for group in fitting if group]
         if not fitting:
             return ()
@@ -121,9 +124,11 @@ class Stage:
         names = self._categories(phrase)
         if not names:
             return ()
+        if phrase.uncounted and (group := self._group(names, phrase, exclude)):
+            return group
         known = [t for t in self.things if t.category in names and t not in exclude and self._alike(t, phrase)]
         wanted = self._count(phrase)
-        if phrase.quantity == "each" and known and len(known) > 1:
+        if len(known) > 1 and not phrase.fresh and phrase.count is None and phrase.quantity != "one":
             return tuple(known)
         if known and not phrase.fresh and wanted <= len(known) and phrase.quantity != "each":
             chosen = known[-1:] if wanted == 1 else known[-wanted:]
@@ -134,6 +139,15 @@ class Stage:
             self.quantified |= {phrase.head} | names
         made = [self._make(str(self.rng.choice(sorted(names))), phrase) for _ in range(wanted)]
         return tuple(sorted(made, key=lambda t: t.category))
+
+    def _group(self, names: frozenset[str], phrase: NounPhrase, exclude: frozenset[Thing]) -> tuple[Thing, ...]:
+        """Several things of one kind that were last spoken of together."""
+        for refs in reversed(self.mentions):
+            things = tuple(ref.thing for ref in refs)
+            if things[0].category in names:
+                fits = len(set(things)) > 1 and all(t.category in names and self._alike(t, phrase) for t in things)
+                return things if fits and not exclude & {*things} else ()
+        return ()
 
     def _count(self, phrase: NounPhrase) -> int:
         if phrase.count is not None:
@@ -209,9 +223,8 @@ class Stage:
         category = PART_OWNERS.get(phrase.head)
         if category is None or category not in categories():
             owners = [name for name in categories() if has_part(Thing(name), phrase.head)]
-            self.reasons.append(
-                f"'{phrase.text}' of what? Say whose it is, such as 'the {(owners or ['cabinet'])[0].replace('_', ' ')} {phrase.head}'"
-            )
+            example = f"the {(owners or ['cabinet'])[0].replace('_', ' ')} {phrase.head}"
+            self.reasons.append(f"'{phrase.text}' of what? Say whose it is, such as '{example}'")
             return None
         known = [thing for thing in self.things if thing.category == category]
         return known[-1] if known else self._make(category, NounPhrase(kind="category", head=category, text=phrase.text))

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Literal, cast
 
 from embodiedsmith.forge.language.clauses import Draft, looks, place_of_surface
-from embodiedsmith.forge.language.cursor import Cursor
+from embodiedsmith.forge.language.cursor import Cursor, Stuck
 from embodiedsmith.forge.language.lexer import Token
 from embodiedsmith.forge.language.lexicon import Kind
 from embodiedsmith.forge.language.meaning import Action, Command, Meaning, NounPhrase, Place, Quantity, Relation, Statement
@@ -119,8 +119,10 @@ class Chinese:
             self._place_first(things[0])
         elif self.cursor.take("at"):
             self.draft.statements.append(Statement(things=things, place=self._place()))
+        elif self.cursor.sees("result"):
+            self._state(things)
         elif self.cursor.sees("verb") and not self.cursor.sees("clutter"):
-            self._stated_or_done(things)
+            self._command(things)
         elif len(things) == 1 and place_of_surface(things[0]) is not None:
             self.draft.surface = things[0]
             if clutter := self.cursor.take("clutter"):
@@ -140,16 +142,18 @@ class Chinese:
         elif not surface:
             self.draft.pending_place = place
 
-    def _stated_or_done(self, things: tuple[NounPhrase, ...]) -> None:
-        """抽屉开着 says how it is; 抽屉打开 is an order."""
-        verb = self.cursor.sense("verb")
-        follows = self.cursor.peek(1)
-        if verb is not None and verb.value in ("open", "close") and follows is not None and follows.text == "着":
-            self.cursor.at += 2
-            state: Literal["open", "closed"] = "open" if verb.value == "open" else "closed"
-            self.draft.statements.append(Statement(things=things, state=state))
-            return
-        self._command(things)
+    def _state(self, things: tuple[NounPhrase, ...]) -> None:
+        """抽屉开着: how it is at the start."""
+        token = self.cursor.take("result")
+        sense = token.sense("result") if token else None
+        if sense is None or sense.value not in ("open", "close"):
+            raise self.cursor.stuck("only a door or a drawer has a state: open or closed")
+        state: Literal["open", "closed"] = "open" if sense.value == "open" else "closed"
+        self.draft.statements.append(Statement(things=things, state=state))
+
+    def _upright_here(self) -> bool:
+        sense = self.cursor.sense("result")
+        return sense is not None and sense.value == "upright"
 
     # Commands
 
@@ -161,8 +165,9 @@ class Chinese:
             self.cursor.skip("filler")
             if self.cursor.take("from"):
                 source = self._place_target()
-            elif self.cursor.sees("result") and not self.cursor.sees("verb"):
+            elif self._upright_here():
                 self.cursor.take("result")
+                self.cursor.take("verb")
                 self.draft.add(Command(action="upright", word="竖直", themes=things, then=self._took_then()))
                 return
             else:
@@ -183,11 +188,15 @@ class Chinese:
         if sense.value == "tidy":
             self._tidy()
             return
+        if sense.value == "contact":
+            self._contact(verb)
+            return
         inside = sense.value == "put in"
         action = cast(Action, "put" if inside else sense.value)
         command = Command(action=action, word=verb.text, themes=things, source=source, then=self._took_then())
         self.cursor.skip("filler")
-        if self.cursor.take("result"):
+        if self._upright_here():
+            self.cursor.take("result")
             self.draft.add(replace(command, action="upright"))
             return
         if action in ("put", "stack"):
@@ -195,7 +204,17 @@ class Chinese:
         elif not command.themes and self._at_thing():
             command = replace(command, themes=self._things())
         self.cursor.skip("filler")
-        self.draft.add(replace(command, deliberate=sense.value == "lift" and verb.text[0] in "举抬提"))
+        self.draft.add(replace(command, deliberate=action in ("lift", "grasp")))
+
+    def _contact(self, verb: Token) -> None:
+        """让勺子碰到盘子."""
+        themes = self._things()
+        touch = self.cursor.sense("verb")
+        if touch is None or touch.value != "touch":
+            raise self.cursor.stuck(f"'碰到' was expected after '{verb.text} ...'")
+        self.cursor.at += 1
+        destination = Place(relation="near", target=self._thing())
+        self.draft.add(Command(action="contact", word=verb.text, themes=themes, destination=destination, then=self._took_then()))
 
     def _destination(self, command: Command, *, inside: bool, ends: bool) -> Command:
         """Where a verb of putting puts: 放进碗里, 放在盘子上, 放里面; or its things first: 放两个苹果到篮子里."""
@@ -284,8 +303,11 @@ class Chinese:
             nested = self._qualified(phrase)
             if nested is None:
                 self.cursor.at = start
-                return phrase
+                break
             phrase = nested
+        if phrase.position is not None and phrase.kind != "part":
+            raise Stuck(phrase.text, "only a drawer, a door or a shelf is told by its position")
+        return phrase
 
     def _qualified(self, first: NounPhrase) -> NounPhrase | None:
         """A thing that the one read so far belongs to or is the place of: 柜子的抽屉, 冰箱门, 桌子上的杯子."""
@@ -301,7 +323,6 @@ class Chinese:
         place = self.cursor.take("place")
         if place is None or not self.cursor.take("de"):
             return None
-        self.cursor.skip("article", "classifier")
         if not self._at_thing():
             return None
         sense = place.sense("place")
@@ -382,5 +403,6 @@ class Chinese:
         text = "".join(t.text for t in self.cursor.tokens[start : self.cursor.at])
         return NounPhrase(
             kind="part" if part else "category" if noun else "tag", head=sense.value, text=text, quantity=quantity, count=count,
-            fresh=fresh, position=words.get("position"), color=words.get("color"), size=looks(words)[0], materials=looks(words)[1],
+            fresh=fresh, uncounted=count is None and quantity == "one",
+            position=words.get("position"), color=words.get("color"), size=looks(words)[0], materials=looks(words)[1],
         )  # fmt: skip

@@ -41,6 +41,9 @@ class Draft:
             place = self.pending_place
             command = replace(command, themes=tuple(replace(t, place=t.place or place) for t in command.themes))
         self.pending_source = self.pending_place = None
+        if self.commands:
+            before = self.commands[-1]
+            self.commands[-1] = replace(before, deliberate=before.deliberate and command.then)
         self.commands.append(command)
 
     def finish(self) -> Meaning:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Literal, cast
 
 from embodiedsmith.forge.language.clauses import Draft, looks, place_of_surface
-from embodiedsmith.forge.language.cursor import Cursor
+from embodiedsmith.forge.language.cursor import Cursor, Stuck
 from embodiedsmith.forge.language.lexer import Token
 from embodiedsmith.forge.language.lexicon import Kind
 from embodiedsmith.forge.language.meaning import Action, Command, Meaning, NounPhrase, Place, Quantity, Relation, Statement
@@ -32,7 +32,8 @@ _MODIFIERS: tuple[Kind, ...] = (
     "clutter",
     "setting",
 )
-_DELIBERATE = ("lift", "raise", "elevate", "hold")
+_AFTER_CLUTTER: tuple[Kind, ...] = ("noun", "setting", "clutter", "comma", "stop", "and")
+_DELIBERATE = ("lift", "raise", "elevate", "hold", "grasp", "grip", "seize", "clutch")
 """Verbs that are a deed of their own; "pick up" is only the beginning of another."""
 
 
@@ -159,9 +160,9 @@ class English:
                 self._note(token)
                 self.cursor.at += ahead + 1
                 continue
-            if token.has("clutter") and not self.cursor.sees("noun", "setting", "clutter", ahead=ahead + 1):
-                if not self.cursor.sees("comma", "stop", "and", ahead=ahead + 1) and self.cursor.peek(ahead + 1) is not None:
-                    return
+            goes_on = self.cursor.peek(ahead + 1) is not None
+            if token.has("clutter") and goes_on and not self.cursor.sees(*_AFTER_CLUTTER, ahead=ahead + 1):
+                return
             self._note(token)
             self.cursor.at += ahead + 1
 
@@ -192,6 +193,9 @@ class English:
         if sense.value == "tidy":
             self._tidy()
             return
+        if sense.value == "contact":
+            self._contact(verb)
+            return
         action = cast(Action, sense.value)
         result = self.cursor.take("result") if self.cursor.sees("article", "noun", "part", ahead=1) else None
         themes = self._things() if self._at_thing() else ()
@@ -207,6 +211,16 @@ class English:
             command = replace(command, action="put")
         deliberate = verb.text.lower().split()[0] in _DELIBERATE
         self.draft.add(replace(command, deliberate=deliberate))
+
+    def _contact(self, verb: Token) -> None:
+        """ "Make the spoon touch the plate"."""
+        themes = self._things()
+        touch = self.cursor.sense("verb")
+        if touch is None or touch.value != "touch":
+            raise self.cursor.stuck(f"'touch' was expected after '{verb.text} ...'")
+        self.cursor.at += 1
+        destination = Place(relation="near", target=self._thing())
+        self.draft.add(Command(action="contact", word=verb.text, themes=themes, destination=destination, then=self._took_then()))
 
     def _took_then(self) -> bool:
         then, self.then = self.then, False
@@ -279,7 +293,9 @@ class English:
     def _at_thing(self) -> bool:
         """Whether a thing begins here."""
         ahead = 0
-        while self.cursor.sees(*_MODIFIERS, "of", ahead=ahead) and not self.cursor.sees("noun", "part", ahead=ahead):
+        while self.cursor.sees(*_MODIFIERS, "of", "kind", ahead=ahead) and not self.cursor.sees("noun", "part", ahead=ahead):
+            if ahead > 0 and self.cursor.sees("one", ahead=ahead):
+                return True
             if self.cursor.sees("pronoun", ahead=ahead) and not self.cursor.sees(*_MODIFIERS, *_HEADS, ahead=ahead + 1):
                 return True
             if self.cursor.sees("quantifier", ahead=ahead):
@@ -316,6 +332,9 @@ class English:
             token = self.cursor.peek()
             if token is None:
                 break
+            if token.has("kind") and self.cursor.sees("noun", ahead=1):
+                self.cursor.at += 1
+                continue
             if token.has("part") and not self.cursor.sees("noun", ahead=1):
                 break
             if token.has("noun", "tag") and not (
@@ -346,9 +365,8 @@ class English:
                 count = int(found.value)
             elif (found := token.sense("clutter") or token.sense("setting")) is not None:
                 self._note(token)
-            elif not self._modifier(token, words):
-                if not token.has("article", "of"):
-                    break
+            elif not self._modifier(token, words) and not token.has("article", "of"):
+                break
             self.cursor.at += 1
         return self._head(start, quantity, count, words, fresh)
 
@@ -391,12 +409,24 @@ class English:
                 words = {key: value for key, value in words.items() if key == "position"}
         sense = part or noun or tag
         assert sense is not None
+        if part is None and "position" in words:
+            raise Stuck(self.cursor.text(start), f"'{words['position']}' can only be said of a drawer, a door or a shelf")
         if sense.plural and quantity == "one" and count is None:
             quantity = "some" if part is None else "each"
+        size, materials = looks(words)
         phrase = NounPhrase(
-            kind="part" if part else "category" if noun else "tag", head=sense.value, text=self.cursor.text(start), quantity=quantity,
-            count=count, fresh=fresh, position=words.get("position"), owner=owner, color=words.get("color"), size=looks(words)[0], materials=looks(words)[1],
-        )  # fmt: skip
+            kind="part" if part else "category" if noun else "tag",
+            head=sense.value,
+            text=self.cursor.text(start),
+            quantity=quantity,
+            count=count,
+            fresh=fresh,
+            position=words.get("position"),
+            owner=owner,
+            color=words.get("color"),
+            size=size,
+            materials=materials,
+        )
         if noun is not None:
             self.last_noun = noun.value
         return self._after_head(phrase)
@@ -487,7 +517,7 @@ def _assign(command: Command, places: list[Place]) -> Command:
         and (last.relation == "in" or (last.relation == "on" and last.target is not None))
         and not command.source
     ):
-        moves = bool(before) or last.relation == "to"
+        moves = bool(before)  # "take the mug on the plate" says where it is
     if not moves:
         themes = tuple(replace(theme, place=last) for theme in command.themes)
         return replace(command, themes=themes)

@@ -22,14 +22,12 @@ class NotUnderstood(SmithError):
     def __init__(self, words: Sequence[Unknown], *, text: str, reason: str | None = None) -> None:
         self.words = tuple(words)
         what = reason or f"cannot read {', '.join(repr(word) for word, _ in self.words)}"
-        faults = [
-            f"'{word}': nearest known are {', '.join(near)}" if near else f"'{word}' is unknown" for word, near in self.words
-        ]
+        faults = [f"'{word}': nearest known are {', '.join(near)}" for word, near in self.words if near]
         super().__init__(
             what,
             where=f"brief {text!r}",
             faults=faults,
-            remedy="say it with known words (`smith assets` lists the things), such as: put the red mug in the top drawer and close it",
+            remedy="say it with known words (`smith assets` lists the things), for example: put the red mug in the top drawer",
         )
 
 

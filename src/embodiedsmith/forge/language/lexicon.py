@@ -12,7 +12,8 @@ from embodiedsmith.forge.language import words_en, words_zh
 from embodiedsmith.spec import Language
 
 Kind = Literal[
-    "noun", "tag", "part", "color", "size", "material", "position", "number", "quantifier", "article", "fresh", "pronoun", "one",
+    "noun", "tag", "part", "color", "size", "material", "position", "number", "quantifier", "article", "kind", "fresh", "pronoun",
+    "one",
     "verb", "result", "relation", "adverb", "place", "from", "at", "ba", "de", "classifier", "setting", "clutter", "then", "and",
     "filler", "exist", "with", "absent", "not_needed", "be", "of", "possessive", "comma", "stop",
 ]  # fmt: skip
@@ -128,7 +129,8 @@ def _add_grammar(built: Lexicon) -> None:
         ("material", words_en.MATERIALS), ("material", words_zh.MATERIALS), ("quantifier", words_en.QUANTIFIERS),
         ("quantifier", words_zh.QUANTIFIERS), ("number", words_en.NUMBERS), ("number", words_zh.NUMBERS),
         ("pronoun", words_en.PRONOUNS), ("pronoun", words_zh.PRONOUNS), ("one", words_en.ONES),
-        ("setting", words_en.SETTINGS), ("setting", words_zh.SETTINGS), ("clutter", words_en.CLUTTER), ("clutter", words_zh.CLUTTER),
+        ("setting", words_en.SETTINGS), ("setting", words_zh.SETTINGS),
+        ("clutter", words_en.CLUTTER), ("clutter", words_zh.CLUTTER),
     )  # fmt: skip
     for kind, table in tables:
         for value, words in table.items():
@@ -142,15 +144,16 @@ def _add_grammar(built: Lexicon) -> None:
         for word in words:
             built.add(word, Sense("part", part))
     lists: tuple[tuple[Kind, tuple[str, ...]], ...] = (
-        ("article", words_en.ARTICLES), ("article", words_zh.ARTICLES), ("fresh", words_en.FRESH), ("fresh", words_zh.FRESH),
+        ("article", words_en.ARTICLES), ("article", words_zh.ARTICLES), ("kind", words_en.KINDS),
+        ("fresh", words_en.FRESH), ("fresh", words_zh.FRESH),
         ("then", words_en.THEN), ("then", words_zh.THEN), ("and", words_en.AND), ("and", words_zh.AND),
         ("filler", words_en.FILLERS), ("filler", words_zh.FILLERS), ("exist", words_en.EXIST), ("exist", words_zh.EXIST),
         ("with", words_en.WITH), ("absent", words_en.ABSENT), ("absent", words_zh.ABSENT),
         ("not_needed", words_en.NOT_NEEDED), ("not_needed", words_zh.NOT_NEEDED), ("be", words_en.BE),
         ("ba", words_zh.BA), ("from", words_zh.FROM), ("at", words_zh.AT), ("at", ("at",)), ("de", words_zh.DE),
         ("classifier", words_zh.CLASSIFIERS), ("of", ("of",)), ("possessive", ("'s", "'")),
-        ("comma", (",", "，", "、")), ("stop", (".", "!", "?", ";", ":", "。", "！", "？", "；", "：", "\n", "(", ")", "（", "）")),
+        ("comma", (",", "，", "、")), ("stop", tuple(".!?;:()。！？；：（）")),
     )  # fmt: skip
     for kind, listed in lists:
         for word in listed:
-            built.add(word if word.strip() else "\\n", Sense(kind))
+            built.add(word, Sense(kind))

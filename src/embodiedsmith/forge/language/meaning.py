@@ -23,7 +23,7 @@ class NounPhrase:
 
     kind: HeadKind
     head: str
-    """Category name, tag, part word (`drawer`, `door`, `board`), or the pronoun's number (`it`, `them`)."""
+    """Category name, tag, part word (`drawer`, `door`, `board`, `compartment`), or the pronoun's number (`it`, `them`)."""
     text: str
     """The words as typed."""
     quantity: Quantity = "one"
@@ -31,6 +31,8 @@ class NounPhrase:
     """How many, when a number was said."""
     fresh: bool = False
     """Whether it must be another thing than those mentioned before ("another", "the other")."""
+    uncounted: bool = False
+    """Whether one or several may be meant: a Chinese noun without a number."""
     color: str | None = None
     size: Size | None = None
     materials: tuple[str, ...] = ()
@@ -65,7 +67,7 @@ class Command:
     then: bool = False
     """Whether the words say it comes after what was said before."""
     deliberate: bool = False
-    """Whether the action counts for itself even when a later one follows from it ("lift it, then put it down")."""
+    """Whether lifting or grasping counts for itself though something follows ("lift it, then put it down")."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -45,12 +45,12 @@ def _known(text: str, tokens: list[Token]) -> tuple[list[Token], tuple[str, ...]
     unknown: list[Unknown] = []
     at = 0
     while at < len(tokens):
-        if tokens[at].senses:
+        if _means_something(tokens, at):
             known.append(tokens[at])
             at += 1
             continue
         end = at
-        while end < len(tokens) and not tokens[end].senses:
+        while end < len(tokens) and not _means_something(tokens, end):
             end += 1
         word = ("" if chinese else " ").join(token.text for token in tokens[at:end])
         before = tokens[at - 1] if at else None
@@ -59,25 +59,26 @@ def _known(text: str, tokens: list[Token]) -> tuple[list[Token], tuple[str, ...]
         if not _may_be_noun(before, after):
             unknown.append((word, suggest_verbs(word) if before is None or before.has(*_CLAUSE_START) else suggest_nouns(word)))
             continue
-        head = after if after is not None and after.has("noun") else None
-        found = nearest_category(f"{word} {head.text}" if head and not chinese else word)
-        if (
-            head is not None
-            and (noun := head.sense("noun")) is not None
-            and not (found.accepted and found.category == noun.value)
-        ):
+        if after is not None and after.has("noun", "tag"):  # an unknown describing word may change what is meant
             unknown.append((word, suggest_nouns(word)))
-        elif head is not None:
-            warnings.append(f"'{word} {head.text}' is read as '{head.text}'")
-        elif found.accepted:
-            doubt = ", the nearest known thing" if found.doubtful else ""
-            warnings.append(f"'{word}' is read as '{found.category}'{doubt} (cosine {found.cosine:.2f})")
+            continue
+        found = nearest_category(word)
+        if found.accepted:
+            warnings.append(f"'{word}' is read as '{found.word}', the nearest known thing (cosine {found.cosine:.2f})")
             known.append(Token(word, (Sense("noun", found.category, plural=_plural(word)),)))
         else:
             unknown.append((word, suggest_nouns(word)))
     if unknown:
         raise NotUnderstood(unknown, text=text)
     return known, tuple(warnings)
+
+
+def _means_something(tokens: list[Token], at: int) -> bool:
+    """Whether a token has a meaning here: "coffee" only before the name of a thing."""
+    token = tokens[at]
+    if all(sense.kind == "kind" for sense in token.senses):
+        return bool(token.senses) and at + 1 < len(tokens) and tokens[at + 1].has("noun", "kind")
+    return True
 
 
 def _may_be_noun(before: Token | None, after: Token | None) -> bool:

@@ -3,166 +3,156 @@
 The catalogue names the things, colours and groups. Each table maps a meaning to the phrases that carry it.
 """
 
-VERBS: dict[str, tuple[str, ...]] = {
-    "put": ("put", "place", "move", "set", "bring", "drop", "lay", "transfer", "insert", "return", "store", "deliver",
-            "carry", "put back", "relocate", "stow", "throw", "toss", "put away", "position", "slide", "load", "leave", "keep",
-            "gather", "collect", "stash", "deposit", "dump"),
-    "take": ("take", "get", "fetch", "pick", "grab", "pick up"),
-    "remove": ("remove", "take out", "retrieve", "extract", "pull out", "unload", "take away"),
-    "lift": ("lift", "lift up", "raise", "hold", "hold up", "elevate", "hold up high", "raise up"),
-    "grasp": ("grasp", "grip", "seize", "clutch"),
-    "touch": ("touch", "tap", "poke", "push", "press", "nudge"),
-    "open": ("open", "open up", "pull open", "slide open", "swing open", "pull"),
-    "close": ("close", "shut", "close up", "push shut", "push closed", "shut up", "slide shut"),
-    "stack": ("stack", "pile", "stack up", "pile up"),
-    "tidy": ("tidy", "tidy up", "clean up", "clean", "clear up"),
-}  # fmt: skip
+from __future__ import annotations
 
-RESULTS: dict[str, tuple[str, ...]] = {"open": ("open",), "close": ("closed", "shut", "close"), "upright": ("upright",)}
+
+def _words(listed: str) -> tuple[str, ...]:
+    """Phrases between commas."""
+    return tuple(listed.split(", "))
+
+
+VERBS: dict[str, tuple[str, ...]] = {
+    "put": _words(
+        "put, place, move, set, stand, bring, drop, lay, transfer, insert, return, store, deliver, carry, put back, "
+        "relocate, stow, throw, toss, put away, position, slide, load, leave, keep, gather, collect, stash, "
+        "deposit, dump"
+    ),
+    "take": _words("take, get, fetch, pick, grab, pick up"),
+    "remove": _words("remove, take out, retrieve, extract, pull out, unload, take away"),
+    "lift": _words("lift, lift up, raise, hold, hold up, elevate, hold up high, raise up"),
+    "grasp": _words("grasp, grip, seize, clutch"),
+    "touch": _words("touch, tap, poke, push, press, nudge"),
+    "open": _words("open, open up, pull open, slide open, swing open, pull"),
+    "close": _words("close, shut, close up, push shut, push closed, shut up, slide shut"),
+    "stack": _words("stack, pile, stack up, pile up"),
+    "contact": _words("make, have"),
+    "tidy": _words("tidy, tidy up, clean up, clean, clear up"),
+}
+
+RESULTS: dict[str, tuple[str, ...]] = {
+    "open": _words("open"),
+    "close": _words("closed, shut, close"),
+    "upright": _words("upright"),
+}
 """What "push it shut", "leave it open", "keep it upright" come to."""
 
 RELATIONS: dict[str, tuple[str, ...]] = {
-    "in": ("in", "into", "inside", "inside of", "in to", "within", "in the inside of"),
-    "on": ("on", "onto", "on top of", "on to", "upon", "atop", "over onto", "onto the top of", "on the top of"),
-    "near": (
-        "next to",
-        "near",
-        "beside",
-        "by",
-        "close to",
-        "alongside",
-        "right next to",
-        "near to",
-        "adjacent to",
-        "by the side of",
-    ),
-    "to": ("to", "over to", "towards", "toward"),
-    "from": ("from", "out of", "off", "off of", "from inside", "from the inside of", "out from", "from on top of", "from off"),
+    "in": _words("in, into, inside, inside of, in to, within, in the inside of"),
+    "on": _words("on, onto, on top of, on to, upon, atop, over onto, onto the top of, on the top of"),
+    "near": _words("next to, near, beside, by, close to, alongside, right next to, near to, adjacent to, by the side of"),
+    "to": _words("to, over to, towards, toward"),
+    "from": _words("from, out of, off, off of, from inside, from the inside of, out from, from on top of, from off"),
 }
 
 ADVERBS: dict[str, tuple[str, ...]] = {
-    "in": ("inside", "in", "in there", "inside there"),
-    "on": ("on top", "on it there", "on there"),
-    "near": ("nearby", "alongside"),
-    "from": ("out", "off"),
+    "in": _words("inside, in, in there, inside there"),
+    "on": _words("on top, on it there, on there"),
+    "near": _words("nearby, alongside"),
+    "from": _words("out, off"),
 }
 """Relations said without naming what they are to."""
 
 PARTS: dict[str, tuple[str, ...]] = {
-    "drawer": ("drawer",),
-    "door": ("door",),
-    "board": ("shelf", "board", "level", "rack", "shelf board"),
+    "drawer": _words("drawer"),
+    "door": _words("door"),
+    "compartment": _words("compartment, section"),
+    "board": _words("shelf, board, level, rack, shelf board"),
 }
 
 POSITIONS: dict[str, tuple[str, ...]] = {
-    "top": ("top", "upper", "topmost", "uppermost", "highest"),
-    "middle": ("middle", "central", "center", "centre"),
-    "bottom": ("bottom", "lower", "bottommost", "lowermost", "lowest"),
-    "left": ("left", "left-hand", "leftmost", "left hand"),
-    "right": ("right", "right-hand", "rightmost", "right hand"),
-    "last": ("last",),
-    "1": ("first", "1st"),
-    "2": ("second", "2nd"),
-    "3": ("third", "3rd"),
-    "4": ("fourth", "4th"),
+    "top": _words("top, upper, topmost, uppermost, highest"),
+    "middle": _words("middle, central, center, centre"),
+    "bottom": _words("bottom, lower, bottommost, lowermost, lowest"),
+    "left": _words("left, left-hand, leftmost, left hand"),
+    "right": _words("right, right-hand, rightmost, right hand"),
+    "last": _words("last"),
+    "1": _words("first, 1st"),
+    "2": _words("second, 2nd"),
+    "3": _words("third, 3rd"),
+    "4": _words("fourth, 4th"),
 }
 
 SIZES: dict[str, tuple[str, ...]] = {
-    "small": ("small", "little", "tiny", "smaller", "mini"),
-    "medium": ("medium", "medium-sized", "mid-sized", "normal", "regular"),
-    "large": ("large", "big", "larger", "bigger", "huge"),
+    "small": _words("small, little, tiny, smaller, mini"),
+    "medium": _words("medium, medium-sized, mid-sized, normal, regular"),
+    "large": _words("large, big, larger, bigger, huge"),
 }
 
 MATERIALS: dict[str, tuple[str, ...]] = {
-    "wood": ("wooden", "wood"),
-    "ceramic": ("ceramic", "porcelain", "stoneware", "china"),
-    "glass": ("glass",),
-    "steel aluminium": ("metal", "metallic"),
-    "steel": ("steel", "stainless", "stainless steel"),
-    "aluminium": ("aluminium", "aluminum"),
-    "plastic": ("plastic",),
-    "cardboard": ("cardboard",),
-    "paper": ("paper",),
-    "wicker": ("wicker", "woven"),
-    "stone": ("stone", "granite", "marble"),
-    "foam": ("foam",),
-    "chipboard": ("chipboard",),
+    "wood": _words("wooden, wood"),
+    "ceramic": _words("ceramic, porcelain, stoneware, china"),
+    "glass": _words("glass"),
+    "steel aluminium": _words("metal, metallic"),
+    "steel": _words("steel, stainless, stainless steel"),
+    "aluminium": _words("aluminium, aluminum"),
+    "plastic": _words("plastic"),
+    "cardboard": _words("cardboard"),
+    "paper": _words("paper"),
+    "wicker": _words("wicker, woven"),
+    "stone": _words("stone, granite, marble"),
+    "foam": _words("foam"),
+    "chipboard": _words("chipboard"),
 }
 
 QUANTIFIERS: dict[str, tuple[str, ...]] = {
-    "each": ("every", "each", "all", "every single", "each and every", "all of", "every one of", "each of"),
-    "2": ("both", "both of", "a couple of", "a pair of", "couple of", "pair of"),
-    "some": ("some", "several", "a few", "few", "some of", "several of", "a number of", "the rest of"),
-    "everything": ("everything", "all things", "it all"),
+    "each": _words("every, each, all, every single, each and every, all of, every one of, each of"),
+    "2": _words("both, both of, a couple of, a pair of, couple of, pair of"),
+    "some": _words("some, several, a few, few, some of, several of, a number of, the rest of"),
+    "everything": _words("everything, all things, it all"),
 }
 
 NUMBERS: dict[str, tuple[str, ...]] = {
     str(value): (word, str(value))
     for value, word in enumerate(("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), start=1)
 }
+ARTICLES = _words("the, a, an, my, your, our, this, that, these, those, its, their")
+FRESH = _words("another, the other, other, one more, a second, a different, a new, new")
 
-ARTICLES = ("the", "a", "an", "my", "your", "our", "this", "that", "these", "those", "its", "their")
-FRESH = ("another", "the other", "other", "one more", "a second", "a different", "a new", "new")
+KINDS = _words(
+    "coffee, tea, soup, fruit, salad, wine, beer, water, kitchen, dinner, bread, cereal, toy, cooking, soda, juice, milk, "
+    "office, serving, side, mixing, drinking, table, dessert, laundry, picnic, shopping, waste, rubbish, storage"
+)
+"""What a thing is for, said before its name: it changes nothing here ("salad bowl")."""
 PRONOUNS: dict[str, tuple[str, ...]] = {
-    "it": ("it", "this", "that"),
-    "them": ("them", "they", "these", "those", "all of them", "both of them"),
+    "it": _words("it, this, that"),
+    "them": _words("them, they, these, those, all of them, both of them"),
 }
-ONES: dict[str, tuple[str, ...]] = {"one": ("one", "1"), "ones": ("ones",)}
+
+ONES: dict[str, tuple[str, ...]] = {
+    "one": _words("one, 1"),
+    "ones": _words("ones"),
+}
 
 SETTINGS: dict[str, tuple[str, ...]] = {
-    "kitchen": ("kitchen",),
-    "room": ("room", "living room", "bedroom", "house", "home"),
-    "tabletop": ("tabletop", "office", "study", "workspace", "table top"),
-}
-CLUTTER: dict[str, tuple[str, ...]] = {
-    "cluttered": ("cluttered", "messy", "crowded", "untidy", "busy"),
-    "tidy": ("tidy", "clean", "empty", "uncluttered", "clear", "neat", "otherwise empty", "bare"),
+    "kitchen": _words("kitchen"),
+    "room": _words("room, living room, bedroom, house, home"),
+    "tabletop": _words("tabletop, office, study, workspace, table top"),
 }
 
-THEN = (
-    "then",
-    "and then",
-    "after that",
-    "afterwards",
-    "next",
-    "finally",
-    "and finally",
-    "lastly",
-    "then finally",
-    "after which",
-    "later",
+CLUTTER: dict[str, tuple[str, ...]] = {
+    "cluttered": _words("cluttered, messy, crowded, untidy, busy"),
+    "contact": _words("make, have"),
+    "tidy": _words("tidy, clean, empty, uncluttered, clear, neat, otherwise empty, bare"),
+}
+THEN = _words("then, and then, after that, afterwards, next, finally, and finally, lastly, then finally, after which, later")
+AND = _words("and, as well as, plus, &, also, and also")
+FILLERS = _words(
+    "please, now, robot, carefully, gently, slowly, quickly, can you, could you, would you, will you, "
+    "i want you to, i would like you to, i'd like you to, you should, you need to, you must, try to, hey, hi, "
+    "hello, kindly, go ahead and, just, first, for me, so, again, the task is to, your task is to, let's, "
+    "make sure to, i need you to, safely, completely, fully, all the way, neatly, back, away, up, down, ok, okay, "
+    "thanks, thank you, using the gripper, with the gripper, using the arm, with one hand, there, once more, over, "
+    "go, begin by, start by, i want to, we need to, help me, help me to, me, together, at once, properly, "
+    "straight, directly"
 )
-AND = ("and", "as well as", "plus", "&", "also", "and also")
-FILLERS = ("please", "now", "robot", "carefully", "gently", "slowly", "quickly", "can you", "could you", "would you", "will you",
-           "i want you to", "i would like you to", "i'd like you to", "you should", "you need to", "you must", "try to", "hey", "hi", "hello",
-           "kindly", "go ahead and", "just", "first", "for me", "so", "again", "the task is to", "your task is to", "let's", "make sure to", "i need you to",
-           "safely", "completely", "fully", "all the way", "neatly", "back", "away", "up", "down", "ok", "okay", "thanks", "thank you",
-           "using the gripper", "with the gripper", "using the arm", "with one hand", "there", "once more", "over", "go", "begin by", "start by",
-           "i want to", "we need to", "help me", "help me to", "me", "together", "at once", "properly", "straight", "directly")  # fmt: skip
-EXIST = (
-    "there is",
-    "there are",
-    "there's",
-    "there are also",
-    "there is also",
-    "imagine",
-    "we have",
-    "you see",
-    "i have",
-    "you have",
-    "it has",
+EXIST = _words("there is, there are, there's, there are also, there is also, imagine, we have, you see, i have, you have, it has")
+WITH = _words("with, has, containing, holding, having, contains, holds")
+ABSENT = _words("no, without, without any, not any, there is no, there are no, there are not any, with no, and no")
+NOT_NEEDED = _words(
+    "are not needed, is not needed, aren't needed, isn't needed, not needed, are not required, is not required, are unnecessary"
 )
-WITH = ("with", "has", "containing", "holding", "having", "contains", "holds")
-ABSENT = ("no", "without", "without any", "not any", "there is no", "there are no", "there are not any", "with no", "and no")
-NOT_NEEDED = (
-    "are not needed",
-    "is not needed",
-    "aren't needed",
-    "isn't needed",
-    "not needed",
-    "are not required",
-    "is not required",
-    "are unnecessary",
+BE = _words(
+    "is, are, which is, that is, which are, that are, starts, start, starts out, is standing, is lying, are lying, "
+    "sits, stands, lying, standing, sitting, placed, located, is placed, stored, is sitting, are sitting, "
+    "are standing, currently"
 )
-BE = ("is", "are", "which is", "that is", "which are", "that are", "starts", "start", "starts out", "is standing", "is lying", "are lying", "sits", "stands",
-      "lying", "standing", "sitting", "placed", "located", "is placed", "stored", "is sitting", "are sitting", "are standing", "currently")  # fmt: skip
