@@ -9,6 +9,7 @@ from typing import Literal
 
 from embodiedsmith.assets.asset import Asset
 from embodiedsmith.assets.colors import COLORS, Language
+from embodiedsmith.runtime.errors import SmithError, UsageError
 from embodiedsmith.spec import AssetSpec
 from embodiedsmith.spec.scene import ParamValue
 
@@ -174,26 +175,20 @@ class Category:
                 yield f"parameter '{name}' {fault}"
 
 
-class UnknownCategory(KeyError):
+class UnknownCategory(UsageError):
     """A category name that the catalogue does not have."""
 
     def __init__(self, name: str, known: Iterable[str]) -> None:
-        self.name = name
-        self.known = sorted(known)
-        self.near = difflib.get_close_matches(name, self.known, n=3, cutoff=0.6)
-        super().__init__(name)
-
-    def __str__(self) -> str:
-        return f"no asset category '{self.name}'{_near(self.name, self.known)}; categories are {self.known}"
+        names = sorted(known)
+        super().__init__(f"no asset category '{name}'{_near(name, names)}", choices=names, remedy="`smith assets` describes them")
 
 
-class InvalidAsset(ValueError):
+class InvalidAsset(SmithError):
     """An AssetSpec whose parameters, colour or material its category refuses; `faults` holds them all."""
 
     def __init__(self, category: str, faults: Iterable[str]) -> None:
-        self.category = category
-        self.faults = tuple(faults)
-        super().__init__(f"asset '{category}': " + "; ".join(self.faults))
+        remedy = f"`smith assets show {category}` lists what it takes"
+        super().__init__("the asset cannot be built as asked", where=f"asset '{category}'", faults=faults, remedy=remedy)
 
 
 def _near(name: str, known: Iterable[str]) -> str:

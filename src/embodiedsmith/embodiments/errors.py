@@ -5,15 +5,17 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 
-from embodiedsmith.runtime.errors import SmithError
+from embodiedsmith.runtime.errors import SmithError, UsageError
 
 
 class EmbodimentError(SmithError):
     """Anything wrong with a robot's description, model or use."""
 
 
-class UnknownRobot(EmbodimentError):
+class UnknownRobot(EmbodimentError, UsageError):
     """No robot of that name is in the catalogue."""
+
+    exit_code = UsageError.exit_code
 
     def __init__(self, name: str, known: Sequence[str]) -> None:
         close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
