@@ -94,6 +94,9 @@ BRIEFS = [
     # Numbers
     ("put two books on the shelf", "on(book_1, shelf) & on(book_2, shelf)"),
     ("put both cups in the box", "inside(cup_1, box) & inside(cup_2, box)"),
+    ("put a can on each of the two plates", "on(can_1, plate_1) & on(can_2, plate_2)"),
+    ("stack the red block on the blue block, then put the green block on top", "on(block_1, block_2) & on(block_3, block_1)"),
+    ("put the apple in a bowl and put the bowl on a plate", "inside(apple, bowl) & on(bowl, plate)"),
     ("stack the three blocks", "on(block_2, block_3) & on(block_1, block_2)"),
     ("tidy the desk: mugs are not needed, put the two cans in the bin", "inside(can_1, bin) & inside(can_2, bin)"),
     ("put the red apple in the blue bowl and the green apple in the red bowl",

@@ -40,6 +40,7 @@ class _Speaker:
         self._language = language
         self._join = _JOIN[language]
         self._last = ""
+        self._last_was_place = False
 
     def say(self, goal: Goal) -> str:
         match goal:
@@ -85,8 +86,10 @@ class _Speaker:
         if words.alike and not undo and self._nouns.alike([*(p.args[0] for p in group), *group[0].args[1:]]):
             template = words.alike
         short = "" if len(phrases) == 1 and not template.startswith("把") else "它"
+        if self._last_was_place and kind.roles[0].need == "movable":  # "put it" after "in the bowl" would be what is in the bowl
+            self._last = ""
         text = template.format(self._pronoun(phrases[0], short), *(self._pronoun(p, p) for p in phrases[1:]), **numbers)
-        self._last = phrases[-1]
+        self._last, self._last_was_place = phrases[-1], len(phrases) > 1
         return text
 
     def _pronoun(self, phrase: str, short: str) -> str:

@@ -74,7 +74,7 @@ class Grounding:
                 self._put(command)
             case "touch":
                 self.stage.reasons.append(
-                    f"'{command.word}': a touch by the robot cannot be checked; say grasp, lift, or make the spoon touch the plate"
+                    f"'{command.word}': the robot's touch cannot be checked; say grasp, lift, or make the spoon touch the plate"
                 )
             case "contact":
                 self._contact(command)
@@ -121,14 +121,32 @@ class Grounding:
             elif themes:
                 self.stage.reasons.append(f"'{command.word} {_name(themes[0].thing)}': where to?")
             return
-        target = self._target(command.destination, themes)
-        if target is None or not themes:
+        targets = self._targets(command.destination, themes)
+        if not targets or not themes:
             return
-        if command.action == "stack":
-            self._on(themes[-1] if len(themes) > 1 else themes[0], target, command.destination.relation)
+        relation = command.destination.relation
+        if len(targets) > 1:
+            self._share(command, themes, targets)
+        elif command.action == "stack":
+            self._on(themes[-1], targets[0], relation)
             self._tower(themes)
+        else:
+            for theme in themes:
+                self._on(theme, targets[0], relation)
+
+    def _share(self, command: Command, themes: tuple[Ref, ...], targets: tuple[Ref, ...]) -> None:
+        """One thing for each of several places: "a can on each plate"."""
+        assert command.destination is not None
+        single = len(command.themes) == 1 and command.themes[0].kind == "category" and command.themes[0].quantity == "one"
+        if len(themes) == 1 and single:
+            like = themes[0].thing
+            more = [Thing(like.category, color=like.color, size=like.size, material=like.material) for _ in targets[1:]]
+            self.stage.things.extend(more)
+            themes = self.stage.mention([*themes, *(Ref(thing) for thing in more)], topic=True)
+        if len(themes) != len(targets):
+            self.stage.reasons.append(f"{len(themes)} things for {len(targets)} places: say which goes where")
             return
-        for theme in themes:
+        for theme, target in zip(themes, targets, strict=True):
             self._on(theme, target, command.destination.relation)
 
     def _tower(self, themes: tuple[Ref, ...]) -> None:
@@ -144,20 +162,26 @@ class Grounding:
         self.effects.append(Effect(found, (Ref(theme.thing), place), deliberate=True))
 
     def _contact(self, command: Command) -> None:
-        target = self._target(command.destination, self._themes(command)) if command.destination else None
         themes = self._themes(command)
-        if target is not None and themes:
-            self.effects.append(Effect("touching", (Ref(themes[0].thing), Ref(target.thing))))
+        targets = self._targets(command.destination, themes) if command.destination else ()
+        if targets and themes:
+            self.effects.append(Effect("touching", (Ref(themes[0].thing), Ref(targets[0].thing))))
 
-    def _target(self, place: Place, themes: tuple[Ref, ...]) -> Ref | None:
+    def _targets(self, place: Place, themes: tuple[Ref, ...]) -> tuple[Ref, ...]:
+        """Where things go; "on top" without more is on what was last put on something, "inside" in what was last named."""
         exclude = frozenset(ref.thing for ref in themes)
-        if place.target is None:
-            refs = self.stage.mention(self.stage.latest("holder", exclude=exclude))
+        last = self.effects[-1] if self.effects else None
+        if place.target is not None:
+            refs = self.stage.resolve(place.target, exclude=exclude, wants="holder")
+        elif place.relation == "on" and last is not None and last.name == "on" and last.args[0].thing not in exclude:
+            refs = self.stage.mention(last.args[:1])
+        else:
+            refs = self.stage.mention(self.stage.latest("holder", exclude=exclude)[:1])
             if not refs:
                 self.stage.reasons.append("inside or on top of what?")
-        else:
-            refs = self.stage.resolve(place.target, exclude=exclude, wants="holder")
-        return refs[0] if refs else None
+        if len(refs) > 1 and len({ref.thing for ref in refs}) == 1:  # "on the shelves": any of them
+            return (Ref(refs[0].thing),)
+        return refs
 
     def _held(self, target: Ref, relation: Relation, theme: Ref, *, say: bool) -> tuple[Ref, Literal["on", "inside"]]:
         """Where exactly a thing is put in or on another, and which of the two it can be."""

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from embodiedsmith.assets import TAGS, Asset, build, categories
+from embodiedsmith.assets import Asset, build, categories
 from embodiedsmith.forge.agents.parts import PartMissing, default_part, find_parts, with_part
 from embodiedsmith.forge.language.meaning import NounPhrase, Relation, Size
 from embodiedsmith.spec import AssetSpec
@@ -74,7 +74,6 @@ class Stage:
     """Groups of references, latest last."""
     topics: list[tuple[Ref, ...]] = field(default_factory=list)
     """Those of them that something was said of or done to: "it" is rather one of these than a place."""
-    groups: dict[int, tuple[NounPhrase, frozenset[str]]] = field(default_factory=dict)
     quantified: set[str] = field(default_factory=set)
     """Categories and tags that "every" or "all" ranges over: no others of them may lie about."""
     reasons: list[str] = field(default_factory=list)
@@ -278,8 +277,3 @@ def _look_faults(name: str, phrase: NounPhrase) -> Iterator[str]:
 
 def _use(wants: str) -> str:
     return {"joint": "open or close", "movable": "move", "holder": "put things in or on"}.get(wants, "mean")
-
-
-def tag_words(tag: str) -> str:
-    """A tag's English word."""
-    return TAGS[tag]["en"][0]

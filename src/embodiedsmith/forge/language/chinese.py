@@ -201,6 +201,9 @@ class Chinese:
             return
         if action in ("put", "stack"):
             command = self._destination(command, inside=inside, ends=verb.text[-1] in "在到回至")
+            if action == "stack" and command.destination is None:  # a stack is of several, though no number is said
+                themes = tuple(replace(t, quantity="some") if t.uncounted else t for t in command.themes)
+                command = replace(command, themes=themes)
         elif not command.themes and self._at_thing():
             command = replace(command, themes=self._things())
         self.cursor.skip("filler")

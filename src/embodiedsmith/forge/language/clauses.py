@@ -26,8 +26,6 @@ class Draft:
     surface: NounPhrase | None = None
     """The table or counter named as the place of it all."""
     clutter: Literal["cluttered", "tidy"] | None = None
-    headed: bool = False
-    """Whether words like "tidy the desk" promise commands to come."""
     pending_source: NounPhrase | None = None
     pending_place: Place | None = None
 
@@ -55,10 +53,6 @@ class Draft:
             language=self.language, commands=tuple(self.commands), statements=tuple(statements), absent=tuple(self.absent),
             setting=self.setting, clutter=self.clutter,
         )  # fmt: skip
-
-    def has_part(self, category: str) -> bool:
-        """Whether things of a category have drawers or doors."""
-        return has_joints(category)
 
 
 @cache

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal, cast
 
-from embodiedsmith.forge.language.clauses import Draft, looks, place_of_surface
+from embodiedsmith.forge.language.clauses import Draft, has_joints, looks, place_of_surface
 from embodiedsmith.forge.language.cursor import Cursor, Stuck
 from embodiedsmith.forge.language.lexer import Token
 from embodiedsmith.forge.language.lexicon import Kind
@@ -228,7 +228,6 @@ class English:
 
     def _tidy(self) -> None:
         self.draft.clutter = self.draft.clutter or "tidy"
-        self.draft.headed = True
         self._scene_words()
         if self._at_thing():
             thing = self._thing()
@@ -249,8 +248,6 @@ class English:
                 source = place.target or source
                 if place.target is None and command.action in ("take", "lift"):
                     command = replace(command, action="remove")
-                elif place.target is not None and command.action == "put":
-                    command = replace(command, source=source)
             elif place.target is not None and self._sets_scene(place):
                 continue
             else:
@@ -293,7 +290,9 @@ class English:
     def _at_thing(self) -> bool:
         """Whether a thing begins here."""
         ahead = 0
-        while self.cursor.sees(*_MODIFIERS, "of", "kind", ahead=ahead) and not self.cursor.sees("noun", "part", ahead=ahead):
+        while self.cursor.sees(*_MODIFIERS, "of", "kind", ahead=ahead) and not self.cursor.sees(
+            "noun", "part", "tag", ahead=ahead
+        ):
             if ahead > 0 and self.cursor.sees("one", ahead=ahead):
                 return True
             if self.cursor.sees("pronoun", ahead=ahead) and not self.cursor.sees(*_MODIFIERS, *_HEADS, ahead=ahead + 1):
@@ -477,7 +476,7 @@ class English:
         has_parts = False
         if self._at_thing():
             thing = self._thing()
-            has_parts = thing.kind == "category" and self.draft.has_part(thing.head)
+            has_parts = thing.kind == "category" and has_joints(thing.head)
         self.cursor.at = start
         return has_parts
 
