@@ -14,6 +14,7 @@ import numpy as np
 
 from embodiedsmith import assets, embodiments
 from embodiedsmith.assets.asset import Asset
+from embodiedsmith.assets.category import InvalidAsset, UnknownCategory
 from embodiedsmith.embodiments import contact
 from embodiedsmith.embodiments.description import Robot
 from embodiedsmith.runtime.errors import SmithError
@@ -70,7 +71,7 @@ def build_assets(scene: SceneSpec) -> dict[str, Asset]:
     for item in scene.items:
         try:
             built[item.id] = assets.build(item.asset)
-        except SmithError as error:
+        except (SmithError, UnknownCategory, InvalidAsset) as error:
             faults.append(f"item '{item.id}': {error}")
     if faults:
         raise CompileError("some assets cannot be built", faults=faults)
