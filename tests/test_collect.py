@@ -1,0 +1,184 @@
+"""Collecting in slots and waves: the same episodes for any number of workers, after any interruption, and honest failures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from embodiedsmith.episodes import collect as module
+from embodiedsmith.episodes.collect import ATTEMPTS, SPARE, Collection, collect
+from embodiedsmith.episodes.report_numbers import by_asset
+from embodiedsmith.episodes.staging import replay_difference, warm_world
+from embodiedsmith.episodes.store import EpisodeStore
+from embodiedsmith.runtime.errors import UsageError
+from embodiedsmith.runtime.run import Run
+from embodiedsmith.spec import (
+    All,
+    AssetSpec,
+    CameraSpec,
+    EmbodimentSpec,
+    Goal,
+    Item,
+    Pose,
+    Predicate,
+    Scenario,
+    SceneSpec,
+    TaskSpec,
+)
+from embodiedsmith.world.render import WorldRenderer
+
+
+def scene(goal: Goal, *, width: float = 0.04, color: str = "red") -> Scenario:
+    """Two blocks before a Panda; the first one `width` wide."""
+    size = {"length": width, "width": width, "height": 0.04}
+    table = Item(id="table", asset=AssetSpec(category="table"), pose=Pose.planar(0.7, 0.0), fixed=True)
+    first = Item(
+        id="block", asset=AssetSpec(category="block", color=color, params=size), parent="table", pose=Pose.planar(-0.15, -0.1)
+    )
+    second = Item(id="block_2", asset=AssetSpec(category="block", color="blue"), parent="table", pose=Pose.planar(-0.15, 0.15))
+    camera = CameraSpec(name="front", position=(1.9, 0.0, 1.4), target=(0.5, 0.0, 0.8))
+    return Scenario(
+        scene=SceneSpec(items=(table, first, second), cameras=(camera,)),
+        task=TaskSpec(goal=goal, instructions={"en": "stack the blocks"}),
+        embodiment=EmbodimentSpec(name="panda", base=Pose(position=(0.0, 0.0, 0.75))),
+    )
+
+
+STACK = Predicate(name="on", args=("block", "block_2"))
+
+
+@pytest.fixture(scope="module")
+def scenarios() -> list[Scenario]:
+    return [scene(STACK), scene(STACK, color="green")]
+
+
+def run_of(folder: Path, scenarios: list[Scenario], wanted: int, workers: int = 1) -> tuple[Collection, dict[str, bytes]]:
+    with Run.create(folder, {"seed": 3, "fps": 20}) as run:
+        result = collect(EpisodeStore(run), scenarios, wanted, workers=workers, quiet=True)
+    return result, contents(folder)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted((folder / "episodes").iterdir())}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory, scenarios: list[Scenario]) -> tuple[Path, dict[str, bytes]]:
+    folder = tmp_path_factory.mktemp("collect") / "whole"
+    result, files = run_of(folder, scenarios, 5)
+    assert result.complete
+    assert result.episodes == 5
+    return folder, files
+
+
+def test_slots_are_dealt_to_scenarios_in_turn(whole: tuple[Path, dict[str, bytes]], scenarios: list[Scenario]) -> None:
+    with Run.open(whole[0]) as run:
+        rows = EpisodeStore(run).rows(outcome="success")
+    assert [row.slot for row in rows] == [0, 1, 2, 3, 4]
+    assert [row.scenario_id for row in rows] == [scenarios[k % 2].id for k in range(5)]
+    assert all(ATTEMPTS * row.slot <= row.attempt < ATTEMPTS * (row.slot + 1) for row in rows)
+
+
+def test_two_workers_give_the_same_bytes_after_rendering_in_the_parent(
+    tmp_path: Path, whole: tuple[Path, dict[str, bytes]], scenarios: list[Scenario]
+) -> None:
+    with WorldRenderer(warm_world(scenarios[0]), 64) as renderer:  # a context in the parent must not hang the workers
+        renderer.rgb("front")
+        _, files = run_of(tmp_path / "run", scenarios, 5, workers=2)
+    assert files == whole[1]
+
+
+def test_interrupted_and_gone_on_with_gives_the_same_bytes(
+    tmp_path: Path, whole: tuple[Path, dict[str, bytes]], scenarios: list[Scenario], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[int] = []
+    attempt = module.attempt
+
+    def stop_at_the_third(job: module.Job) -> module.Attempted:
+        if len(done) == 2:
+            raise KeyboardInterrupt
+        done.append(job.slot)
+        return attempt(job)
+
+    folder = tmp_path / "run"
+    with Run.create(folder, {"seed": 3, "fps": 20}) as run, monkeypatch.context() as patch:
+        patch.setattr(module, "attempt", stop_at_the_third)
+        with pytest.raises(KeyboardInterrupt):
+            collect(EpisodeStore(run), scenarios, 5, quiet=True)
+    assert len(contents(folder)) == 2
+    with Run.open(folder, write=True) as run:
+        result = collect(EpisodeStore(run), scenarios, 5, quiet=True)
+    assert result.complete
+    assert contents(folder) == whole[1]
+
+
+def test_more_episodes_extend_a_run_as_if_asked_for_at_once(
+    tmp_path: Path, whole: tuple[Path, dict[str, bytes]], scenarios: list[Scenario]
+) -> None:
+    run_of(tmp_path / "run", scenarios, 2)
+    with Run.open(tmp_path / "run", write=True) as run:
+        collect(EpisodeStore(run), scenarios, 5, quiet=True)
+    assert contents(tmp_path / "run") == whole[1]
+
+
+def test_every_episode_replays_to_the_same_bits_in_a_used_world(whole: tuple[Path, dict[str, bytes]]) -> None:
+    with Run.open(whole[0]) as run:
+        store = EpisodeStore(run)
+        differences = [replay_difference(recording, store.scenario(row.scenario_id)) for row, recording in store.episodes()]
+    assert differences == [0.0] * 5
+
+
+def test_scores_are_kept_with_each_episode(whole: tuple[Path, dict[str, bytes]]) -> None:
+    with Run.open(whole[0]) as run:
+        store = EpisodeStore(run)
+        for row, recording in store.episodes():
+            assert row.scores["completion"] == 1.0
+            assert row.scores["duration"] == pytest.approx(recording.length / 20)
+            moved = np.linalg.norm(np.diff(recording.observations["tcp_pose"][:, :3], axis=0), axis=1).sum()
+            assert row.scores["path_length"] == pytest.approx(moved)
+
+
+def test_an_asset_that_cannot_be_grasped_ends_within_bounds_at_zero_yield(tmp_path: Path) -> None:
+    """Blocks wider than the gripper opens: every slot makes its attempts, waves stop, and the yield says zero."""
+    wide = scene(STACK, width=0.1)
+    result, _ = run_of(tmp_path / "run", [wide], 2)
+    assert not result.complete
+    assert result.episodes == 0
+    assert result.attempts == SPARE * 2 * ATTEMPTS
+    assert sum(result.failures.values()) == result.attempts
+    assert all("." in code for code in result.failures)
+    with Run.open(tmp_path / "run") as run:
+        store = EpisodeStore(run)
+        rows = store.rows()
+        assert all(row.failure is not None and row.failure["message"] for row in rows)
+        assert sorted(row.attempt for row in rows) == list(range(result.attempts))
+        assert by_asset(rows, {wide.id: wide})["block"].rate == 0.0
+
+
+def test_one_bad_scenario_does_not_take_the_other_down(tmp_path: Path, scenarios: list[Scenario]) -> None:
+    """Half of the slots fail; the spare ones of the good scenario make up for them."""
+    result, _ = run_of(tmp_path / "run", [scene(STACK, width=0.1), scenarios[0]], 2)
+    assert result.complete
+    with Run.open(tmp_path / "run") as run:
+        rows = EpisodeStore(run).rows()
+    assert {row.scenario_id for row in rows if row.outcome == "success"} == {scenarios[0].id}
+    assert {row.slot for row in rows} == {0, 1, 2, 3}
+
+
+def test_a_world_that_cannot_be_built_is_a_typed_failure_without_a_recording(tmp_path: Path) -> None:
+    nowhere = scene(All(goals=(STACK,))).model_copy(update={"embodiment": EmbodimentSpec(name="panda")})
+    result, files = run_of(tmp_path / "run", [nowhere], 1)
+    assert result.failures == {"world.not_compiled": SPARE * ATTEMPTS}
+    assert files == {}
+    with Run.open(tmp_path / "run") as run:
+        row = EpisodeStore(run).rows()[0]
+    assert row.file is None
+    assert row.failure is not None
+    assert "base pose" in row.failure["message"]
+
+
+def test_nothing_to_collect_from_is_refused(tmp_path: Path) -> None:
+    with Run.create(tmp_path / "run", {"seed": 0}) as run, pytest.raises(UsageError, match="0 scenarios"):
+        collect(EpisodeStore(run), [], 1)
