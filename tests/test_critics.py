@@ -106,6 +106,14 @@ def test_spec_on_unknown_assets_and_robots() -> None:
     assert any("flux_capacitor" in f.message for f in findings)
 
 
+def test_spec_judges_a_draft_in_the_sizes_that_the_layout_will_choose() -> None:
+    goal = says("inside", "pan", "drawer_unit.drawer_top")
+    assert found("spec", draft([item("counter"), item("drawer_unit", "counter"), item("pan", "counter")], goal)) == []
+    fixed = [item("counter"), item("drawer_unit", "counter", size="small"), item("pan", "counter", size="large")]
+    (finding,) = found("spec", draft(fixed, goal))
+    assert finding.code == "spec.goal" and "does not fit" in finding.message
+
+
 def test_an_instruction_that_says_lift_with_a_goal_that_wants_it_placed() -> None:
     """Found before anything is placed or simulated."""
     scenario = draft(
@@ -222,6 +230,18 @@ def test_physics_on_what_drifts_or_opens_by_itself_after_settling() -> None:
         assert codes_wanted <= {f.code for f in BY_NAME["physics"].review(context)}
 
 
+def test_physics_on_things_pressed_into_each_other() -> None:
+    context = Context(laid_out("stack"))
+    world, reset = context.world, context.world.reset
+
+    def heavy(rng: np.random.Generator) -> None:
+        reset(rng)
+        world.model.opt.gravity[2] = -5000.0
+
+    world.reset = heavy  # type: ignore[method-assign]
+    assert "physics.sinks" in {f.code for f in BY_NAME["physics"].review(context)}
+
+
 def test_physics_on_a_world_that_goes_bad() -> None:
     context = Context(on_table((0.0, 0.2), (0.0, -0.2)))
     world, reset = context.world, context.world.reset
@@ -270,6 +290,12 @@ def test_logic_on_goals_no_skill_brings_about() -> None:
     )
     (finding,) = found("logic", scenario.model_copy(update={"task": task}))
     assert finding.code == "logic.no_plan"
+
+
+@pytest.mark.parametrize("critic", ["logic", "execution"])
+def test_a_start_that_does_not_come_to_rest_is_told_by_whoever_meets_it(critic: str) -> None:
+    in_the_air = changed(on_table((0.0, 0.2), (0.0, -0.2)), "block_1", pose=Pose(position=(0.0, 0.2, 0.05)))
+    assert codes(critic, in_the_air) == {f"{critic}.start_moves"}
 
 
 # ---------------------------------------------------------------------- execution

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from embodiedsmith import embodiments
 from embodiedsmith.forge.critics.base import Context
+from embodiedsmith.forge.layout import fit, needs
 from embodiedsmith.runtime.errors import SmithError
 from embodiedsmith.spec import Finding, Item
 from embodiedsmith.tasks import goal_faults
@@ -32,6 +33,8 @@ class SpecCritic:
             return findings + [Finding(code="spec.asset", message=fault) for fault in error.faults or (str(error),)]
         for item in scenario.scene.items:
             findings += _support(item, context) + _joints(item, context)
+        if any(item.pose is None for item in scenario.scene.items):  # judge it in the sizes that the layout will choose
+            _, built, _ = fit.resized(scenario, built, needs.read(scenario, built))
         findings += [Finding(code="spec.goal", message=fault) for fault in goal_faults(scenario.task.goal, built)]
         return findings
 

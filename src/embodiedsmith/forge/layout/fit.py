@@ -17,8 +17,19 @@ def fitted(scenario: Scenario, built: dict[str, Asset], needs: Needs) -> tuple[S
     """The scenario with sizes changed so that everything fits, and its assets.
 
     Raises:
-        LayoutError: something does not fit in any size, with `geometry.too_large` findings for all of it.
+        LayoutError: something does not fit in any size (`geometry.too_large`) or there is too much of it (`geometry.too_many`).
     """
+    scenario, built, findings = resized(scenario, built, needs)
+    findings += [
+        f for place in dict.fromkeys(t.place for t in needs.targets) if (f := heap_fault(place, built, needs)) is not None
+    ]
+    if findings:
+        raise LayoutError(tuple(findings))
+    return scenario, built
+
+
+def resized(scenario: Scenario, built: dict[str, Asset], needs: Needs) -> tuple[Scenario, dict[str, Asset], list[Finding]]:
+    """The scenario with containers and things in sizes that fit, where nobody fixed them; and what fits in none."""
     findings: list[Finding] = []
     goes = [t for t in needs.targets if t.relation == "inside" and t.place in built and t.item in built]
     for stays, target in (*((True, t) for t in _inside(scenario)), *((False, t) for t in goes)):
@@ -27,12 +38,7 @@ def fitted(scenario: Scenario, built: dict[str, Asset], needs: Needs) -> tuple[S
             scenario, built, fault = _resized(scenario, built, target, fault)
         if fault is not None:
             findings.append(fault)
-    findings += [
-        f for place in dict.fromkeys(t.place for t in needs.targets) if (f := heap_fault(place, built, needs)) is not None
-    ]
-    if findings:
-        raise LayoutError(tuple(findings))
-    return scenario, built
+    return scenario, built, findings
 
 
 def _inside(scenario: Scenario) -> list[Target]:
