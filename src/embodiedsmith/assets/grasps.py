@@ -105,6 +105,11 @@ def round_grasps(
                 yield Grasp(body=body, pose=grasp_pose(origin, approach, closing), width=width, kind=_kind(pitch, "side"))
 
 
+PALM_BEHIND, PALM_HALF = 0.037, 0.032
+"""[m] the palm begins this far behind the tool centre point and is half this thick (Franka hand, from its collision box)."""
+SHALLOWEST = 0.005  # [m] least depth of a pinch below the rim
+
+
 def rim_grasps(
     body: str,
     *,
@@ -114,7 +119,7 @@ def rim_grasps(
     lean: float = pi / 2,
     depth: float = 0.012,
     directions: Iterable[float] = azimuths(12),
-    pitches: Sequence[float] = (90.0, 60.0, 45.0, 30.0),
+    pitches: Sequence[float] = (90.0, 60.0, 50.0),
     free: Callable[[float], bool] = _everywhere,
 ) -> Iterator[Grasp]:
     """Pinches of the wall of an open round vessel: one finger inside, one outside, pads flush with the wall.
@@ -137,12 +142,15 @@ def rim_grasps(
     up = np.array([0.0, 0.0, 1.0])
     for pitch in pitches:
         slope = np.radians(pitch)
+        over = PALM_BEHIND * sin(slope) - PALM_HALF * cos(slope) - 0.001  # what the tilted palm leaves above the rim it crosses
+        if over < SHALLOWEST:
+            continue
         for azimuth in rounds:
             outward = np.array([cos(azimuth), sin(azimuth), 0.0])
             along = np.array([-sin(azimuth), cos(azimuth), 0.0])
             down = -outward * cos(lean) - up * sin(lean)
             normal = outward * sin(lean) - up * cos(lean)
-            origin = radius * outward + rim * up + depth * down
+            origin = radius * outward + rim * up + min(depth, over) * down
             if not _clear(origin, slope * sin(lean)):
                 continue
             for side in (1.0, -1.0):

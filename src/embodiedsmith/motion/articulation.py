@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from embodiedsmith.assets.asset import Handle
-from embodiedsmith.motion.collision import Hit
 from embodiedsmith.motion.controller import CARE, Controller, opening
 from embodiedsmith.motion.errors import MotionError
-from embodiedsmith.motion.grasping import APPROACH, NEAR, SHORT_APPROACH
+from embodiedsmith.motion.grasping import APPROACH, SHORT_APPROACH, Tally
 from embodiedsmith.spec import split_reference
 from embodiedsmith.world import transforms as tf
 
@@ -21,6 +20,8 @@ LAGS = (0.0, 0.5, 1.0, 0.25, 0.75)
 """Fractions of a door's turn that the hand does not follow: a vertical bar turns in the fingers."""
 ARC_STEP = 0.06  # [rad] of a hinge between waypoints
 SLIDE_STEP = 0.02  # [m] of a slide
+MOVES = 3  # times the hand takes hold anew
+LEAST_MOVE = 0.04  # of the opening range: less is not worth a move
 OVERSHOOT = {"slide": 0.006, "hinge": 0.02}
 """[m, rad] pushed beyond closed, so that it is."""
 GRASP_DEPTH = 0.006  # [m] the bar's centre lies this far behind the TCP, towards the palm
@@ -56,7 +57,7 @@ class Articulation:
         self.handle: Handle = asset.affordances.handle(part or next(iter(asset.joints)))
         self.info = asset.joints[self.handle.joint]
         joint = world.model.joint(f"{self.item}/{self.info.name}")
-        self._id = joint.id
+        self.joint_id = joint.id
         self._address = int(joint.qposadr[0])
         self.name = f"{self.item}.{self.info.name}"
         self._cargo = self._carried()
@@ -96,6 +97,11 @@ class Articulation:
         """Joint position now [m or rad]."""
         return self.control.world.joint(self.name)[0]
 
+    @property
+    def fraction(self) -> float:
+        """Opening fraction now."""
+        return self.control.world.joint(self.name)[1]
+
     def at(self, fraction: float) -> float:
         """Joint position at an opening fraction."""
         return self.info.closed + fraction * (self.info.open - self.info.closed)
@@ -103,7 +109,7 @@ class Articulation:
     def motion(self, position: float) -> tf.Float:
         """World transform (4, 4) that carries the part from where it is now to a joint position."""
         data = self.control.world.data
-        axis, anchor = data.xaxis[self._id], data.xanchor[self._id]
+        axis, anchor = data.xaxis[self.joint_id], data.xanchor[self.joint_id]
         delta = position - self.position
         if self.info.kind == "slide":
             return tf.translate(delta * axis)
@@ -126,8 +132,8 @@ class Articulation:
                 T[:3, 3] = center + GRASP_DEPTH * approach
                 yield T, bar
 
-    def pushes(self, direction: float) -> Iterator[tf.Float]:
-        """World tool poses with the closed fingertips against the part's front, ready to push it shut (`direction` -1)."""
+    def pushes(self) -> Iterator[tf.Float]:
+        """World tool poses with the closed fingertips against the part's front, ready to push it shut."""
         T_body = self.control.world.item_pose(self.item, self.handle.body)
         R = T_body[:3, :3]
         point = R @ np.asarray(self.handle.push) + T_body[:3, 3]
@@ -184,7 +190,7 @@ class Articulation:
                 delta = span * k / count
                 T = self.motion(now + delta) @ T_start
                 if lag and axis is not None and self.info.kind == "hinge":
-                    sense = float(np.sign(np.dot(control.world.data.xaxis[self._id], axis))) or 1.0
+                    sense = float(np.sign(np.dot(control.world.data.xaxis[self.joint_id], axis))) or 1.0
                     turned = self.motion(now + delta)[:3, :3] @ axis
                     T[:3, :3] = tf.turn(turned, -sense * lag * delta)[:3, :3] @ T[:3, :3]
                 found = control.kin.inverse(T_base @ T, path[-1], iterations=15)
@@ -212,7 +218,9 @@ class Articulation:
             control.grip(1.0)
             if not (control.world.touching("finger_0", self.item) and control.world.touching("finger_1", self.item)):
                 self.leave(plan.grips, stage)
-                raise MotionError(f"{stage}.missed", f"the fingers closed beside the handle of {self.reference}", subjects=(self.reference,))
+                raise MotionError(
+                    f"{stage}.missed", f"the fingers closed beside the handle of {self.reference}", subjects=(self.reference,)
+                )
         control.follow(plan.arc, stage=stage, speed=CARE)
         control.wait(2)
         self.leave(plan.grips, stage)
@@ -249,70 +257,97 @@ def _perpendicular(direction: tf.Float, hint: tf.Float) -> tf.Float:
     return out / np.linalg.norm(out)
 
 
+def move(part: Articulation, targets: tuple[float, ...], enough: float, *, push: bool, stage: str) -> None:
+    """Bring the part to one of the opening fractions `targets`, wanted most first, in as few moves as it takes.
+
+    A way that gets only part of the distance is taken when no way gets all of it; then the hand takes hold anew.
+
+    Args:
+        part: What to move.
+        targets: Opening fractions.
+        enough: Fraction at or beyond which no further move is made.
+        push: Whether fronts may be pushed (to close).
+        stage: For the failures.
+
+    Raises:
+        MotionError: `<stage>.unreachable`, `<stage>.blocked`, `<stage>.missed`, or `<stage>.slipped` when a move does not move it.
+    """
+    closing = targets[0] < enough or targets[0] == 0.0
+    for _ in range(MOVES):
+        before = part.fraction
+        part.run(plan_arc(part, targets, push=push, stage=stage), stage)
+        after = part.fraction
+        if (after <= enough) if closing else (after >= enough):
+            return
+        if abs(after - before) < 0.05:
+            raise MotionError(
+                f"{stage}.slipped", f"{part.reference} stays {100 * after:.0f} % open", subjects=(part.reference,),
+                value=after, limit=enough,
+            )  # fmt: skip
+
+
 def plan_arc(part: Articulation, targets: tuple[float, ...], *, push: bool, stage: str) -> ArcPlan:
-    """The first way found to bring the part to one of the opening fractions `targets`, wanted most first.
+    """The first way found to bring the part to the most wanted target, else the way that gets farthest.
 
     Raises:
         MotionError: `<stage>.unreachable` or `<stage>.blocked`.
     """
     control, checker = part.control, part.control.checker
     control.look()
-    tried = unreachable = 0
-    nearest = np.inf
-    blocker: Hit | None = None
-    fingers = [("finger_0", part.item), ("finger_1", part.item)]
-    starts: list[tuple[tf.Float, tf.Float | None, bool]] = [(T, bar, True) for T, bar in part.grips()]
+    now = part.fraction
+    ahead = [t for t in targets if abs(t - now) > LEAST_MOVE and (t - now) * (targets[0] - now) > 0]
+    tally = Tally()
+    starts: list[tuple[tf.Float, tf.Float | None]] = [*part.grips()]
     if push:
-        starts = [(T, None, False) for T in part.pushes(-1.0)] + starts
+        starts = [*((T, None) for T in part.pushes()), *starts]
     best: ArcPlan | None = None
-    for T, bar, grips in starts:
-        tried += 1
+    for T, bar in starts:
+        tally.tried += 1
         postures = control.postures(T)
         if not postures[0].ok:
-            unreachable += 1
-            nearest = min(nearest, max(postures[0].position_error, 0.1 * postures[0].rotation_error))
+            tally.unreachable += 1
+            tally.nearest = min(tally.nearest, max(postures[0].position_error, 0.1 * postures[0].rotation_error))
             continue
         for posture in postures:
             checker.forbid_all()
-            checker.allow(fingers)
-            checker.set_gripper(part.opening if grips else 1.0)
-            blocker = checker.hit(posture.joints) or blocker
+            checker.allow([("finger_0", part.item), ("finger_1", part.item)])
+            checker.set_gripper(1.0 if bar is None else part.opening)
+            tally.blocker = checker.hit(posture.joints) or tally.blocker
             approach = _come(control, T, posture.joints)
             if approach is None:
                 continue
-            plan = _arc_plan(part, T, bar, posture.joints, approach, grips, targets, best.fraction if best else None)
-            if plan is not None and plan.fraction == targets[0]:
+            wanted = ahead if best is None else ahead[: ahead.index(best.fraction)]
+            plan = _arc_plan(part, Start(T, bar, approach), wanted)
+            if plan is not None and plan.fraction == ahead[0]:
                 return plan
             best = plan or best
-    if best is not None:
-        return best
-    if unreachable == tried:
-        raise MotionError(
-            f"{stage}.unreachable",
-            f"{part.reference}: none of {tried} hand poses is in reach; the nearest misses by {100 * nearest:.1f} cm",
-            subjects=(part.reference,), value=float(nearest), limit=0.001,
-        )  # fmt: skip
-    what = f"{blocker.first} against {blocker.second}" if blocker else "the motion leaves reach"
-    raise MotionError(
-        f"{stage}.blocked", f"{part.reference}: none of {tried} hand poses can follow it ({what}), {unreachable} are out of reach",
-        subjects=(part.reference,), value=float(tried - unreachable), limit=1.0,
-    )  # fmt: skip
+    tally.blocked = tally.tried - tally.unreachable
+    if best is None:
+        raise tally.error(stage, part.reference)
+    return best
 
 
-def _arc_plan(
-    part: Articulation, T: tf.Float, bar: tf.Float | None, joints: tf.Float, approach: tf.Float, grips: bool,
-    targets: tuple[float, ...], found: float | None,
-) -> ArcPlan | None:  # fmt: skip
-    """The motion to the most wanted target in reach, if it is better than what was `found` before."""
-    for fraction in targets:
-        if found is not None and found >= fraction:
-            return None
+@dataclass(frozen=True)
+class Start:
+    """A tool pose that touches the part, the bar's world axis if it grips it, and the way there."""
+
+    T_world_tcp: tf.Float
+    bar: tf.Float | None
+    approach: tf.Float
+
+
+def _arc_plan(part: Articulation, start: Start, wanted: list[float]) -> ArcPlan | None:
+    """The motion to the first of the targets in reach."""
+    data, joints = part.control.world.data, start.approach[-1]
+    axis = data.xaxis[part.joint_id].copy() if start.bar is None else start.bar
+    for fraction in wanted:
         goal = part.at(fraction)
         if fraction == 0.0:
             goal -= OVERSHOOT[part.info.kind] * float(np.sign(part.info.open - part.info.closed))
-        arc = _any_lag(part, T, goal, bar, joints, grips)
-        if arc is not None:
-            return ArcPlan(approach, arc, fraction, grips)
+        for lag in LAGS if part.info.kind == "hinge" else LAGS[:1]:
+            arc = part.arc(start.T_world_tcp, goal, lag, axis, joints)
+            if arc is not None and part.leaves(arc[-1], goal, start.bar is not None):
+                return ArcPlan(start.approach, arc, fraction, start.bar is not None)
     return None
 
 
@@ -322,15 +357,3 @@ def _come(control: Controller, T: tf.Float, joints: tf.Float) -> tf.Float | None
         if back is not None:
             return back[::-1]
     return None
-
-
-def _any_lag(part: Articulation, T: tf.Float, goal: float, bar: tf.Float | None, joints: tf.Float, grips: bool) -> tf.Float | None:
-    lags = LAGS if part.info.kind == "hinge" else LAGS[:1]
-    for lag in lags:
-        arc = part.arc(T, goal, lag, bar if bar is not None else part.control.world.data.xaxis[part._id].copy(), joints)
-        if arc is not None and part.leaves(arc[-1], goal, grips):
-            return arc
-    return None
-
-
-__all__ = ["NEAR", "ArcPlan", "Articulation", "plan_arc"]

@@ -166,7 +166,10 @@ class Controller:
         error = float(np.abs(self.world.data.qpos[address] - goal).max())
         if error > tolerance:
             raise MotionError(
-                f"{stage}.stuck", f"the arm stops {np.rad2deg(error):.1f} degrees short of its target", value=error, limit=tolerance
+                f"{stage}.stuck",
+                f"the arm stops {np.rad2deg(error):.1f} degrees short of its target",
+                value=error,
+                limit=tolerance,
             )
 
     def step(self, joints: tf.Float | None = None, base: tf.Float | None = None) -> None:

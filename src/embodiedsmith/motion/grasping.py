@@ -49,7 +49,9 @@ class Tally:
     def error(self, stage: str, item: str) -> MotionError:
         """The typed failure that says what stood in the way of most candidates."""
         if self.tried == 0:
-            return MotionError(f"{stage}.no_grasp", f"no grasp of {item} fits the gripper", subjects=(item,), value=0.0, limit=1.0)
+            return MotionError(
+                f"{stage}.no_grasp", f"no grasp of {item} fits the gripper", subjects=(item,), value=0.0, limit=1.0
+            )
         if self.unreachable == self.tried:
             return MotionError(
                 f"{stage}.unreachable",
@@ -67,11 +69,11 @@ class Tally:
         )  # fmt: skip
 
 
-def candidates(control: Controller, item: str) -> list[tuple[Grasp, tf.Float]]:
+def candidates(control: Controller, item: str, *, level: bool = False) -> list[tuple[Grasp, tf.Float]]:
     """Grasps of `item` that fit the gripper, as world tool poses, best first.
 
     Order: the asset's own preference in coarse steps, then the least turn of the wrist from where it is, so that motions are
-    short and much alike.
+    short and much alike. With `level`, hands that point sideways come first: they get through a front.
     """
     world = control.world
     limit = control.robot.arm.gripper.max_width - FINGER_ROOM
@@ -89,25 +91,29 @@ def candidates(control: Controller, item: str) -> list[tuple[Grasp, tf.Float]]:
             continue
         for flipped in (T, T @ FLIP):
             turn = float(np.linalg.norm(tf.rotation_vector(R_now.T @ flipped[:3, :3])))
-            found.append((len(kinds) + turn, grasp, flipped))
+            steep = 4.0 * abs(float(flipped[2, 2])) if level else 0.0
+            found.append((len(kinds) + turn + steep, grasp, flipped))
     found.sort(key=lambda c: c[0])
     return [(grasp, T) for _, grasp, T in found]
 
 
-def plans(control: Controller, item: str, tally: Tally, *, ready: Callable[[GraspPlan], str | None]) -> Iterator[GraspPlan]:
+def plans(
+    control: Controller, item: str, tally: Tally, *, ready: Callable[[GraspPlan], str | None], level: bool = False
+) -> Iterator[GraspPlan]:
     """Grasps of `item` in reach with a free straight approach, best first.
 
     Args:
         control: The robot, with the checker looking at the present world.
         item: What to hold.
         tally: Counts why candidates were turned down.
+        level: Whether the hand should point sideways.
         ready: Says why a grasp is of no use for what comes after it (None: it is of use).
     """
     checker = control.checker
     T_world_item = control.world.item_pose(item)
     checker.allow([(item, "finger_0"), (item, "finger_1")])
     limit = control.robot.arm.gripper.max_width
-    for grasp, T in candidates(control, item)[:MAX_TRIED]:
+    for grasp, T in candidates(control, item, level=level)[:MAX_TRIED]:
         tally.tried += 1
         postures = control.postures(T)
         if not postures[0].ok:

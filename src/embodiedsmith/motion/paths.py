@@ -95,7 +95,9 @@ def _sample(
     return _shortcut(path, checker, clearance, rng)
 
 
-def _shortcut(path: tf.Float, checker: CollisionChecker, clearance: float, rng: np.random.Generator, *, tries: int = 40) -> tf.Float:
+def _shortcut(
+    path: tf.Float, checker: CollisionChecker, clearance: float, rng: np.random.Generator, *, tries: int = 40
+) -> tf.Float:
     """Cut corners: straight lines between random points of the path where they are free."""
     for _ in range(tries):
         if len(path) < 3:

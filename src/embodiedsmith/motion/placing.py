@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import product
+from itertools import islice
 
 import numpy as np
 
 from embodiedsmith.assets.asset import Cavity, Shape, Support
 from embodiedsmith.motion.controller import Controller
-from embodiedsmith.motion.grasping import NEAR, Tally
+from embodiedsmith.motion.grasping import Tally
 from embodiedsmith.spec import split_reference
 from embodiedsmith.tasks.kind import surfaces
 from embodiedsmith.world import transforms as tf
@@ -24,6 +24,12 @@ MAX_TRIED = 120
 EDGE = 0.012  # [m] kept from the edge of a support or the wall of a cavity
 SMALL = 0.13  # [m] a support narrower than this is aimed at in its middle
 RETREAT = 0.10  # [m]
+ENTER = 0.005  # [m] higher on the way in through a front: what is in the hand must not drag on the floor
+UPWARDS = 0.7  # a cavity whose opening points up by more than this cosine is entered from above
+LEVEL = 0.25  # horizontal part of the approach from which a hand points somewhere
+DEPTHS = (0.9, 0.5, 0.0)  # fractions of the way from the middle to the opening
+LATERALS = (0.0, 0.4, -0.4, 0.8, -0.8)
+TURNS = (0.0, 0.35, -0.35, 0.8, -0.8)  # [rad]
 
 
 @dataclass(frozen=True)
@@ -38,6 +44,16 @@ class Spot:
 
 
 @dataclass(frozen=True)
+class Load:
+    """What is to be put down, and how it hangs in the hand."""
+
+    item: str
+    T_world_item: tf.Float
+    """Where it is now."""
+    T_tcp_item: tf.Float
+
+
+@dataclass(frozen=True)
 class PlacePlan:
     """A way to put the item down that is in reach and free."""
 
@@ -48,15 +64,15 @@ class PlacePlan:
     """Joint path (k, n) from the release back into the open."""
 
 
-def plans(control: Controller, item: str, spots: Iterator[Spot], T_tcp_item: tf.Float, owner: str, tally: Tally) -> Iterator[PlacePlan]:
-    """Ways to put `item` down, held as `T_tcp_item`, at one of the spots on `owner`; best first.
+def plans(
+    control: Controller, load: Load, spots: Iterator[Spot], owner: str, tally: Tally, *, most: int = MAX_TRIED
+) -> Iterator[PlacePlan]:
+    """Ways to put the load down at one of the first `most` spots on `owner`; best first.
 
-    The checker must look at the present world. It is left holding the item.
+    The checker must look at the present world.
     """
-    checker = control.checker
-    for spot in spots:
-        if tally.tried >= MAX_TRIED:
-            return
+    checker, item, T_tcp_item = control.checker, load.item, load.T_tcp_item
+    for spot in islice(spots, most):
         tally.tried += 1
         T_tcp = spot.T_world_item @ tf.inverse(T_tcp_item)
         postures = control.postures(T_tcp)
@@ -86,6 +102,12 @@ def _try(
     checker.hold(item, T_tcp_item)
     rows = [joints[None]]
     at, T_at = joints, T_tcp
+    checker.allow([(item, owner)])
+    tally.blocker = checker.hit(joints) or tally.blocker
+    if checker.hit(joints) is not None:
+        return None
+    checker.forbid_all()
+    checker.allow(hands)
     for k, T_via in enumerate(reversed(spot.via)):
         if k == 0:  # touching down
             checker.allow([(item, owner)])
@@ -132,41 +154,46 @@ def _retreat(control: Controller, item: str, T_tcp: tf.Float, joints: tf.Float, 
     return back
 
 
-def on_support(control: Controller, item: str, reference: str, T_now: tf.Float) -> Iterator[Spot]:
+def on_support(control: Controller, load: Load, reference: str) -> Iterator[Spot]:
     """Spots on the support named by `reference` (any that `on` counts, when it names none)."""
     world = control.world
     owner, part = split_reference(reference)
     for name in (s.name for s in surfaces(world.assets[owner], part)):
         support, T_world_support = world.support(f"{owner}.{name}")
         shallow = support.headroom < 0.6 and min(support.size) > SMALL
-        spots = _points(control, item, support, T_world_support)
-        for height, (x, y), yaw in _choices(control, item, T_now, T_world_support, spots):
-            T = T_world_support @ tf.translate((x, y, height)) @ tf.turn_z(yaw)
-            yield _shelf_spot(T, T_world_support, support) if shallow else _open_spot(T, LIFT)
+        if shallow:
+            size = (support.size[0], support.size[1], support.headroom)
+            yield from _front_spots(control, load, T_world_support, size, np.array([1.0, 0.0, 0.0]))
+            continue
+        points = _points(control, load.item, support, T_world_support)
+        for height, (x, y), yaw in _choices(control, load, T_world_support, points):
+            yield _open_spot(T_world_support @ tf.translate((x, y, height)) @ tf.turn_z(yaw), LIFT)
 
 
-def inside_cavity(control: Controller, item: str, reference: str, T_now: tf.Float) -> Iterator[Spot]:
+def inside_cavity(control: Controller, load: Load, reference: str) -> Iterator[Spot]:
     """Spots inside the cavity named by `reference` (any of its item's, when it names none)."""
     world = control.world
     owner, part = split_reference(reference)
     names = [part] if part else [c.name for c in world.assets[owner].affordances.cavities]
     for name in names:
         cavity, T_world_cavity = world.cavity(f"{owner}.{name}")
-        spots = _points(control, item, cavity, T_world_cavity)
-        upward = cavity.opening[2] > 0.7
-        for height, (x, y), yaw in _choices(control, item, T_now, T_world_cavity, spots):
+        if cavity.opening[2] < UPWARDS:
+            yield from _front_spots(control, load, T_world_cavity, cavity.size, np.asarray(cavity.opening))
+            continue
+        points = _points(control, load.item, cavity, T_world_cavity)
+        for height, (x, y), yaw in _choices(control, load, T_world_cavity, points):
             T = T_world_cavity @ tf.translate((x, y, height)) @ tf.turn_z(yaw)
-            yield _open_spot(T, cavity.size[2] + 0.04) if upward else _cavity_spot(T, T_world_cavity, cavity)
+            yield _open_spot(T, cavity.size[2] + 0.04)
 
 
-def beside(control: Controller, item: str, other: str, gap: float, T_now: tf.Float) -> Iterator[Spot]:
+def beside(control: Controller, load: Load, other: str, gap: float) -> Iterator[Spot]:
     """Spots standing on what `other` stands on, with about `gap` [m] between the two bounding boxes."""
     world = control.world
     other = split_reference(other)[0]
     parent = world.scenario.scene.item(other).parent
     box = world.corners(other)
     centre, floor = box.mean(axis=0), float(box[:, 2].min())
-    size = world.assets[item].size
+    size = world.assets[load.item].size
     reach = 0.5 * float(np.hypot(size[0], size[1])) + gap
     toward = control.base_pose()[:3, 3] - centre
     first = float(np.arctan2(toward[1], toward[0]))
@@ -177,14 +204,14 @@ def beside(control: Controller, item: str, other: str, gap: float, T_now: tf.Flo
         if parent is not None and not _supported(control, parent, (x, y)):
             continue
         T_spot = tf.translate((x, y, floor))
-        for yaw in _yaws(control, T_now, T_spot):
+        for yaw in _yaws(control, load.T_world_item, T_spot):
             yield _open_spot(T_spot @ tf.translate((0, 0, DROP)) @ tf.turn_z(yaw), LIFT)
 
 
-def at_point(control: Controller, item: str, point: tuple[float, float, float], T_now: tf.Float) -> Iterator[Spot]:
+def at_point(control: Controller, load: Load, point: tuple[float, float, float]) -> Iterator[Spot]:
     """The spot where the item's root is at a world point [m], upright."""
     T_spot = tf.translate(point)
-    for yaw in _yaws(control, T_now, T_spot):
+    for yaw in _yaws(control, load.T_world_item, T_spot):
         yield _open_spot(T_spot @ tf.translate((0, 0, DROP)) @ tf.turn_z(yaw), LIFT)
 
 
@@ -194,35 +221,54 @@ def _open_spot(T: tf.Float, lift: float) -> Spot:
     return Spot(T, (above,), np.array([0.0, 0.0, 1.0]))
 
 
-def _cavity_spot(T: tf.Float, T_world_cavity: tf.Float, cavity: Cavity) -> Spot:
-    """In through the front, a little above the floor, then down."""
-    out = T_world_cavity[:3, :3] @ np.asarray(cavity.opening)
-    along = float(np.dot(T[:3, 3] - T_world_cavity[:3, 3], out))
-    length = abs(float(np.dot(np.asarray(cavity.size), np.abs(np.asarray(cavity.opening)))))
-    return _through_front(T, out, 0.5 * length - along)
+def _front_spots(
+    control: Controller, load: Load, T_world_place: tf.Float, size: tuple[float, float, float], opening: tf.Float
+) -> Iterator[Spot]:
+    """Spots in a place that is entered from its front: a little above the floor, in, then down; nearest the opening first.
 
-
-def _shelf_spot(T: tf.Float, T_world_support: tf.Float, support: Support) -> Spot:
-    out = T_world_support[:3, 0]
-    along = float(np.dot(T[:3, 3] - T_world_support[:3, 3], out))
-    return _through_front(T, out, 0.5 * support.size[0] - along)
+    The item is turned so that the hand points into the opening; a hand that points down has no preference.
+    """
+    item = control.world.assets[load.item].size
+    footprint = 0.5 * float(min(item[0], item[1]))
+    side = np.array([-opening[1], opening[0], 0.0])
+    along = 0.5 * float(np.abs(opening) @ size) - 0.5 * float(max(item[0], item[1])) - EDGE
+    across = max(0.0, 0.5 * float(np.abs(side) @ size) - footprint - EDGE)
+    taken = _taken(control, load.item, T_world_place)
+    approach = tf.inverse(load.T_tcp_item)[:3, 2]
+    level = float(np.hypot(approach[0], approach[1])) > LEVEL
+    for depth in DEPTHS:
+        for lateral in LATERALS:
+            x, y, _ = max(along, 0.0) * depth * opening + lateral * across * side
+            if any(np.hypot(x - tx, y - ty) < footprint + r + EDGE for tx, ty, r in taken):
+                continue
+            T_spot = T_world_place @ tf.translate((x, y, DROP))
+            if level:
+                inward = np.arctan2(-opening[1], -opening[0]) - np.arctan2(approach[1], approach[0])
+                yaws = [inward + turn for turn in TURNS]
+            else:
+                yaws = _yaws(control, load.T_world_item, T_spot)
+            for yaw in yaws:
+                T = T_spot @ tf.turn_z(yaw)
+                reach = 0.5 * float(np.abs(opening) @ size) - float(np.array([x, y, 0.0]) @ opening)
+                yield _through_front(T, T_world_place[:3, :3] @ opening, reach)
 
 
 def _through_front(T: tf.Float, out: tf.Float, distance: float) -> Spot:
     above, front = T.copy(), T.copy()
-    above[2, 3] += 0.015
+    above[2, 3] += ENTER
     front[:3, 3] = above[:3, 3] + (distance + 0.10) * out
     return Spot(T, (front, above), out)
 
 
 def _choices(
-    control: Controller, item: str, T_now: tf.Float, T_world_place: tf.Float, spots: list[tuple[float, float]]
+    control: Controller, load: Load, T_world_place: tf.Float, points: list[tuple[float, float]]
 ) -> Iterator[tuple[float, tuple[float, float], float]]:
     """Height above the floor of the place, point and yaw in its frame, best first."""
     for height in HIGHER:
-        for spot in spots:
-            T_spot = T_world_place @ tf.translate((*spot, 0.0))
-            yield from ((h, s, yaw) for h, s, yaw in product((height,), (spot,), _yaws(control, T_now, T_spot)))
+        for point in points:
+            T_spot = T_world_place @ tf.translate((*point, 0.0))
+            for yaw in _yaws(control, load.T_world_item, T_spot):
+                yield height, point, yaw
 
 
 def _yaws(control: Controller, T_now: tf.Float, T_world_spot: tf.Float) -> list[float]:
@@ -287,6 +333,3 @@ def _supported(control: Controller, parent: str, point: tuple[float, float]) -> 
         if (np.abs(local) < 0.5 * np.asarray(place.size) - EDGE).all():
             return True
     return False
-
-
-__all__ = ["DROP", "NEAR", "PlacePlan", "Spot", "at_point", "beside", "inside_cavity", "on_support", "plans"]

@@ -19,6 +19,8 @@ from embodiedsmith.tasks.registry import predicate
 from embodiedsmith.world import World
 
 OPENED = 0.55  # fraction from which a part lets the hand through
+
+
 @dataclass(frozen=True)
 class Situation:
     """Facts true now, and facts wanted."""
@@ -100,7 +102,9 @@ def place_of(world: World, item: str) -> str:
         for cavity in asset.affordances.cavities:
             _, T_place = world.cavity(f"{other}.{cavity.name}")
             local = T_place[:3, :3].T @ (T[:3, 3] - T_place[:3, 3])
-            inside = min(cavity.size[0] / 2 - abs(local[0]), cavity.size[1] / 2 - abs(local[1]), local[2] + 0.02, cavity.size[2] - local[2])
+            inside = min(
+                cavity.size[0] / 2 - abs(local[0]), cavity.size[1] / 2 - abs(local[1]), local[2] + 0.02, cavity.size[2] - local[2]
+            )
             if inside > best:
                 best, name = float(inside), f"{other}.{cavity.name}"
     if name != "floor":
@@ -383,6 +387,8 @@ def _problem(situation: Situation) -> tuple[Anything, dict[str, Operator]]:
         problem.set_initial_value(term(fact), True)
     for fact in situation.wanted:
         if any((name, kind) not in objects for name, kind in zip(fact[1:], FACTS[fact[0]], strict=True)):
-            raise MotionError("plan.unsupported", f"{fact[0]}({', '.join(fact[1:])}) is about things that cannot be moved", subjects=fact[1:])
+            raise MotionError(
+                "plan.unsupported", f"{fact[0]}({', '.join(fact[1:])}) is about things that cannot be moved", subjects=fact[1:]
+            )
         problem.add_goal(term(fact))
     return problem, back

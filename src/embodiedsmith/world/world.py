@@ -279,7 +279,11 @@ class World:
             depth = -float(contact.dist[k])
             findings.append(
                 Finding(
-                    code="physics.overlap", subjects=(a, b), value=depth, limit=OVERLAP, unit="m",
+                    code="physics.overlap",
+                    subjects=(a, b),
+                    value=depth,
+                    limit=OVERLAP,
+                    unit="m",
                     message=f"{a} and {b} overlap by {100 * depth:.2f} cm (at most {100 * OVERLAP:.1f} cm)",
                 )  # fmt: skip
             )
@@ -293,7 +297,11 @@ class World:
             mujoco.mj_step(self.model, data, self.substeps)
             speeds = self._speeds()
             swing = np.abs(data.qvel[joints]).max(initial=0.0)
-            if speeds[:, 0].max(initial=0.0) < SETTLE_SPEED and speeds[:, 1].max(initial=0.0) < SETTLE_TURN and swing < SETTLE_TURN:
+            if (
+                speeds[:, 0].max(initial=0.0) < SETTLE_SPEED
+                and speeds[:, 1].max(initial=0.0) < SETTLE_TURN
+                and swing < SETTLE_TURN
+            ):
                 break
         mujoco.mj_kinematics(self.model, data)
         findings: list[Finding] = []
@@ -307,7 +315,11 @@ class World:
                 if value > limit:
                     findings.append(
                         Finding(
-                            code=f"physics.{what}", subjects=(name,), value=value, limit=limit, unit=unit,
+                            code=f"physics.{what}",
+                            subjects=(name,),
+                            value=value,
+                            limit=limit,
+                            unit=unit,
                             message=f"{name} {what} by {value:.3g} {unit} while settling (at most {limit:g} {unit})",
                         )  # fmt: skip
                     )
@@ -346,7 +358,9 @@ class World:
             data.ctrl[actuator] = hand.open_ctrl + closing * (hand.closed_ctrl - hand.open_ctrl)
         if self._noise is not None:
             scale = self.scenario.randomization.torque_noise
-            data.qfrc_applied[self.robot_dof] = scale * self._noise.standard_normal(self.joint_count) * data.qfrc_actuator[self.robot_dof]
+            data.qfrc_applied[self.robot_dof] = (
+                scale * self._noise.standard_normal(self.joint_count) * data.qfrc_actuator[self.robot_dof]
+            )
 
     def _check(self, before: float) -> None:
         data = self.data

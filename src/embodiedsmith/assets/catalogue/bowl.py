@@ -26,7 +26,7 @@ def build(spec: AssetSpec, params: Params) -> Asset:
     edge = (rim.outer + rim.inner) / 2
     grasps = tuple(
         rim_grasps(
-            "root", radius=edge, wall=wall * sin(lean), rim=height, lean=lean, directions=azimuths(16), pitches=(90, 60, 45, 30)
+            "root", radius=edge, wall=wall * sin(lean), rim=height, lean=lean, directions=azimuths(16), pitches=(90, 60, 50)
         )
     )
     cavity, rim_edge = open_vessel(vessel)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from embodiedsmith.motion.articulation import Articulation, plan_arc
+from embodiedsmith.motion.articulation import Articulation, move
 from embodiedsmith.motion.controller import Controller
 from embodiedsmith.motion.errors import MotionError
 from embodiedsmith.motion.operators import Operator, Step
@@ -10,10 +10,15 @@ from embodiedsmith.motion.skills import Skill
 from embodiedsmith.tasks.registry import predicate
 
 
+PARTS = (0.12, 0.25, 0.4, 0.55, 0.7)
+"""Opening fractions taken as a first move when no single move shuts it."""
+SHUT = 0.01
+
+
 def run(control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...]) -> None:
     """Move it shut and check that it is."""
     part = Articulation(control, args[0])
-    part.run(plan_arc(part, (0.0,), push=True, stage="close"), "close")
+    move(part, (0.0, *PARTS), SHUT, push=True, stage="close")
     margin = predicate("closed").margin(control.world, args)
     if margin <= 0:
         fraction = control.world.joint(part.name)[1]

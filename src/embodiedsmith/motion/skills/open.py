@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from embodiedsmith.motion.articulation import Articulation, plan_arc
+from embodiedsmith.motion.articulation import Articulation, move
 from embodiedsmith.motion.controller import Controller
 from embodiedsmith.motion.errors import MotionError
 from embodiedsmith.motion.operators import Operator, Step
 from embodiedsmith.motion.skills import Skill
 
-WIDE = (0.95, 0.85, 0.75, 0.66)
+WIDE = {"slide": (0.95, 0.85, 0.75, 0.66), "hinge": (0.8, 0.9, 0.7, 0.64)}
 """Opening fractions aimed at, best first: wide enough for a hand, and beyond the least that `open` asks for (0.6)."""
+PARTS = (0.5, 0.35, 0.2)
+"""Fractions taken as a first move when no single move gets it wide open."""
 LEAST = 0.61
 
 
 def run(control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...]) -> None:
     """Grip the handle, follow its arc, let go, and check how far it opened."""
     part = Articulation(control, args[0])
-    part.run(plan_arc(part, WIDE, push=False, stage="open"), "open")
-    fraction = control.world.joint(part.name)[1]
-    if fraction < LEAST:
+    move(part, (*WIDE[part.info.kind], *PARTS), LEAST, push=False, stage="open")
+    if part.fraction < LEAST:
         raise MotionError(
-            "open.slipped", f"{args[0]} is only {100 * fraction:.0f} % open", subjects=args, value=fraction, limit=LEAST
+            "open.slipped", f"{args[0]} is only {100 * part.fraction:.0f} % open", subjects=args, value=part.fraction, limit=LEAST
         )
 
 

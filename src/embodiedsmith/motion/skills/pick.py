@@ -9,8 +9,9 @@ from embodiedsmith.motion.controller import CARE, Controller
 from embodiedsmith.motion.errors import MotionError
 from embodiedsmith.motion.grasping import GraspPlan, Tally
 from embodiedsmith.motion.operators import Operator, Step
+from embodiedsmith.motion.placing import Load
 from embodiedsmith.motion.skills import Skill
-from embodiedsmith.motion.skills.place import place_plan
+from embodiedsmith.motion.skills.place import place_plan, through_front
 from embodiedsmith.spec import split_reference
 from embodiedsmith.world import transforms as tf
 
@@ -18,6 +19,7 @@ LIFT = 0.12  # [m]
 LIFTS = (LIFT, 0.08, 0.05)
 NUDGE = 0.012  # [m] lifted before pulling out of a front opening
 REGRASPS = 4
+LOOK_AHEAD = 16  # spots tried for a grasp before it counts as a dead end
 
 
 def run(control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...]) -> None:
@@ -27,17 +29,19 @@ def run(control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...]) 
     tally = Tally()
     failed: MotionError | None = None
     following = next((s for s in upcoming if s.skill.startswith("place") and s.args[0] == item), None)
+    T_now = control.world.item_pose(item)
 
     def ready(plan: GraspPlan) -> str | None:
         if following is None:
             return None
         later = Tally()
-        found = place_plan(control, following, plan.T_tcp_item, later)
+        found = place_plan(control, following, Load(item, T_now, plan.T_tcp_item), later, most=LOOK_AHEAD)
         control.look()
         control.checker.allow([(item, "finger_0"), (item, "finger_1")])
         return None if found is not None else later.error(following.skill, item).what
 
-    for k, plan in enumerate(grasping.plans(control, item, tally, ready=ready)):
+    level = following is not None and through_front(control, following)
+    for k, plan in enumerate(grasping.plans(control, item, tally, ready=ready, level=level)):
         if k == REGRASPS:
             break
         try:
@@ -60,9 +64,7 @@ def _grasp(control: Controller, item: str, place: str, plan: GraspPlan) -> None:
     control.follow(plan.approach, stage="pick", speed=CARE)
     control.grip(1.0)
     if not (world.touching("finger_0", item) and world.touching("finger_1", item)):
-        raise MotionError(
-            "pick.missed", f"the fingers closed beside {item}", subjects=(item,), value=world.gripper(), limit=1.0
-        )
+        raise MotionError("pick.missed", f"the fingers closed beside {item}", subjects=(item,), value=world.gripper(), limit=1.0)
     control.take(item)
     before = world.item_pose(item)[2, 3]
     control.look()
@@ -82,7 +84,9 @@ def _way_out(control: Controller, place: str) -> tf.Float:
     T = control.checker.pose(joints)
     assert control.held is not None
     owner, part = split_reference(place)
-    cavity = next((c for c in world.assets[owner].affordances.cavities if c.name == part), None) if owner in world.assets else None
+    cavity = (
+        next((c for c in world.assets[owner].affordances.cavities if c.name == part), None) if owner in world.assets else None
+    )
     if cavity is not None and cavity.opening[2] < 0.7:
         _, T_cavity = world.cavity(place)
         out = T_cavity[:3, :3] @ np.asarray(cavity.opening)

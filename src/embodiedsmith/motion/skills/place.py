@@ -10,11 +10,10 @@ from embodiedsmith.motion.controller import CARE, Controller
 from embodiedsmith.motion.errors import MotionError
 from embodiedsmith.motion.grasping import Tally
 from embodiedsmith.motion.operators import Operator, Step
-from embodiedsmith.motion.placing import PlacePlan, Spot
+from embodiedsmith.motion.placing import Load, PlacePlan, Spot
 from embodiedsmith.motion.skills import Skill
 from embodiedsmith.spec import predicates, split_reference
 from embodiedsmith.tasks.registry import predicate
-from embodiedsmith.world import transforms as tf
 
 WAIT = 6  # control steps for a released item to come to rest
 RELEASE = 5  # control steps for the fingers to open
@@ -22,24 +21,30 @@ RETRIES = 3
 NEAR_GAP = 0.045  # [m] between the bounding boxes of things that are to be near
 
 
-def place_plan(control: Controller, step: Step, T_tcp_item: tf.Float, tally: Tally) -> PlacePlan | None:
-    """The best way to do a place step with the item held as `T_tcp_item`; None with the reasons in `tally`."""
-    item, owner = step.args[0], split_reference(step.args[-1])[0]
-    found = placing.plans(control, item, _spots(control, step), T_tcp_item, owner, tally)
-    return next(found, None)
+def place_plan(control: Controller, step: Step, load: Load, tally: Tally, *, most: int) -> PlacePlan | None:
+    """The best way to do a place step with a load, among the first `most` spots; None with the reasons in `tally`."""
+    owner = split_reference(step.args[-1])[0]
+    return next(placing.plans(control, load, _spots(control, step, load), owner, tally, most=most), None)
 
 
-def _spots(control: Controller, step: Step) -> Iterator[Spot]:
-    item, T_now = step.args[0], control.world.item_pose(step.args[0])
+def through_front(control: Controller, step: Step) -> bool:
+    """Whether a place step ends in something that is entered from its front."""
+    owner, part = split_reference(step.args[-1])
+    affordances = control.world.assets[owner].affordances
+    cavity = next((c for c in affordances.cavities if c.name == part), None)
+    return cavity is not None and cavity.opening[2] < placing.UPWARDS
+
+
+def _spots(control: Controller, step: Step, load: Load) -> Iterator[Spot]:
     if step.skill == "place_near":
-        return placing.beside(control, item, step.args[1], NEAR_GAP, T_now)
+        return placing.beside(control, load, step.args[1], NEAR_GAP)
     if step.skill == "place_at":
-        point = next(p for p in predicates(control.world.scenario.task.goal) if p.name == "at" and p.args[0] == item).params
-        return placing.at_point(control, item, (point["x"], point["y"], point["z"]), T_now)
+        point = next(p for p in predicates(control.world.scenario.task.goal) if p.name == "at" and p.args[0] == load.item).params
+        return placing.at_point(control, load, (point["x"], point["y"], point["z"]))
     owner, part = split_reference(step.args[1])
     if any(c.name == part for c in control.world.assets[owner].affordances.cavities):
-        return placing.inside_cavity(control, item, step.args[1], T_now)
-    return placing.on_support(control, item, step.args[1], T_now)
+        return placing.inside_cavity(control, load, step.args[1])
+    return placing.on_support(control, load, step.args[1])
 
 
 def put_down(control: Controller, step: Step) -> None:
@@ -57,7 +62,8 @@ def put_down(control: Controller, step: Step) -> None:
     tally = Tally()
     control.look()
     owner = split_reference(step.args[-1])[0]
-    found = placing.plans(control, held.item, _spots(control, step), held.T_tcp_item, owner, tally)
+    load = Load(held.item, control.world.item_pose(held.item), held.T_tcp_item)
+    found = placing.plans(control, load, _spots(control, step, load), owner, tally)
     for k, plan in enumerate(found):
         if k == RETRIES:
             break

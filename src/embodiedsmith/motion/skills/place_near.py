@@ -17,7 +17,11 @@ def run(control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...]) 
     margin = predicate("near").margin(control.world, args)
     if margin <= 0:
         raise MotionError(
-            "place_near.effect", f"{args[0]} ended {-100 * margin:.1f} cm too far from {args[1]}", subjects=args, value=margin, limit=0.0
+            "place_near.effect",
+            f"{args[0]} ended {-100 * margin:.1f} cm too far from {args[1]}",
+            subjects=args,
+            value=margin,
+            limit=0.0,
         )
 
 
