@@ -6,11 +6,13 @@ limits and run as control steps of the session, so that it is recorded like anyt
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
 
-from embodiedsmith.motion.collision import TOUCH, CollisionChecker
+from embodiedsmith.motion.collision import TOUCH, CollisionChecker, Hit
 from embodiedsmith.motion.errors import MotionError
 from embodiedsmith.motion.kinematics import Kinematics, Solution, kinematics
 from embodiedsmith.motion.paths import plan
@@ -27,6 +29,8 @@ EXITS: tuple[tuple[tuple[float, float], ...], ...] = (
     ((0.10, 0.0),), ((0.05, 0.0),), ((0.05, 0.0), (0.0, 0.10)), ((0.0, 0.12),), ((0.03, 0.0), (0.05, 0.05)), ((0.03, 0.0),),
 )  # fmt: skip
 """Ways back tried in turn, as moves along the approach backwards and straight up [m]."""
+DRIVE = 0.8  # fraction of the vehicle's limits used
+ROOM = 3.5  # [m] farthest a vehicle goes from where it is and where it wants to be
 CARRY = 0.6  # fraction of the joint limits used with something in the hand, which swings about the fingers
 CARE = 0.35  # fraction of the joint limits used close to things
 
@@ -67,6 +71,7 @@ class Controller:
         self._acceleration = np.asarray(self.robot.arm.acceleration_limits)
         self.gripper = float(self.world.command[-1])
         self.plans = 0
+        self._imagined: tf.Float | None = None
 
     # ------------------------------------------------------------------ where things are
 
@@ -86,7 +91,9 @@ class Controller:
             spec = self.world.scenario.embodiment.base
             assert spec is not None
             return tf.matrix(spec)
-        x, y, yaw = self.base if base is None else base
+        if base is None:
+            base = self._imagined if self._imagined is not None else self.base
+        x, y, yaw = base
         return tf.translate((x, y, 0.0)) @ tf.turn_z(yaw)
 
     def ik(self, T_world_tcp: tf.Float, start: tf.Float | None = None, *, starts: int = 3) -> Solution:
@@ -114,6 +121,8 @@ class Controller:
     def look(self) -> None:
         """Take the world as it is now into the checker: what is held, how far the fingers are open, nothing allowed."""
         self.checker.sync()
+        if self._imagined is not None:
+            self.checker.set_base(self._imagined)
         self.checker.forbid_all()
         self.checker.set_gripper(self.world.gripper())
         if self.held is not None:
@@ -132,7 +141,7 @@ class Controller:
             return
         self.plans += 1
         self.escape(stage=stage)
-        path = plan(self.joints, goal, self.checker, self.kin, self.rng, stage=stage)
+        path = plan(self.joints, goal, ArmSpace(self), self.rng, stage=stage)
         self.follow(path, stage=stage)
 
     def follow(self, path: tf.Float, *, stage: str, speed: float = 1.0, keep: bool = True) -> None:
@@ -171,6 +180,36 @@ class Controller:
                 value=error,
                 limit=tolerance,
             )
+
+    @contextmanager
+    def standing(self, base: tf.Float) -> Iterator[None]:
+        """Plan as if the vehicle stood at (x, y, yaw): kinematics and checker take it for true inside the `with`."""
+        self._imagined = base
+        self.look()
+        try:
+            yield
+        finally:
+            self._imagined = None
+            self.look()
+
+    def drive(self, goal: tf.Float, *, stage: str) -> None:
+        """Move the vehicle to (x, y, yaw), round obstacles, the arm as it is.
+
+        Raises:
+            MotionError: no free path, or something was lost on the way.
+        """
+        self.look()
+        self.plans += 1
+        goal = goal.copy()
+        goal[2] = self.base[2] + (goal[2] - self.base[2] + np.pi) % (2 * np.pi) - np.pi  # the short way round
+        path = plan(self.base, goal, BaseSpace(self, goal), self.rng, stage=stage)
+        velocity = DRIVE * np.asarray(self.robot.base.velocity_limits)
+        acceleration = DRIVE * np.asarray(self.robot.base.acceleration_limits)
+        for k, target in enumerate(parametrize(path, velocity, acceleration, self.dt, stage=stage)):
+            self.step(base=target)
+            if k % 4 == 3:
+                self.check_held(stage)
+        self.wait(3)
 
     def step(self, joints: tf.Float | None = None, base: tf.Float | None = None) -> None:
         """One control step towards arm joints (and base joints), the gripper as last commanded."""
@@ -281,3 +320,29 @@ class Controller:
         if path is None or self.checker.path_hit(path, clearance) is not None:
             return None
         return path
+
+
+class ArmSpace:
+    """Arm joints, the vehicle where it stands."""
+
+    def __init__(self, control: Controller) -> None:
+        self._checker = control.checker
+        self.lower, self.upper = control.kin.lower, control.kin.upper
+
+    def hit(self, configuration: tf.Float, clearance: float) -> Hit | None:
+        """See `Space.hit`."""
+        return self._checker.hit(configuration, clearance)
+
+
+class BaseSpace:
+    """Places (x, y, yaw) a vehicle can stand at with the arm as it is."""
+
+    def __init__(self, control: Controller, goal: tf.Float) -> None:
+        self._checker, self._joints = control.checker, control.joints
+        around = np.array([ROOM, ROOM, np.pi])
+        self.lower, self.upper = np.minimum(control.base, goal) - around, np.maximum(control.base, goal) + around
+
+    def hit(self, configuration: tf.Float, clearance: float) -> Hit | None:
+        """See `Space.hit`."""
+        self._checker.set_base(configuration)
+        return self._checker.hit(self._joints, clearance)

@@ -24,6 +24,7 @@ FACTS: dict[str, tuple[str, ...]] = {
     "part_zone": ("part", "zone"),
     "item_zone": ("item", "zone"),
     "standing": ("zone",),
+    "mobile": (),
     "graspable": ("item",),
     "wanted_near": ("item", "item"),
     "wanted_posed": ("item",),

@@ -5,42 +5,58 @@ Demonstrations are learnt from: detours are taken only where there is something 
 
 from __future__ import annotations
 
+from itertools import pairwise
+from typing import Protocol
+
 import numpy as np
 from ompl import base as ob
 from ompl import geometric as og
 from ompl import util as ou
 
-from embodiedsmith.motion.collision import MARGIN, CollisionChecker
+from embodiedsmith.motion.collision import MARGIN, Hit
 from embodiedsmith.motion.errors import MotionError
-from embodiedsmith.motion.kinematics import Kinematics
 from embodiedsmith.world import transforms as tf
 
 MAX_CHECKS = 6000  # configurations checked before a sampled plan is given up
 RESOLUTION = 0.005  # fraction of the space's extent between checks along an edge
-ESCAPE = 0.3  # [rad] largest joint change to step out of a margin before a sampled plan
+RANGE = 0.6  # [rad or m] longest edge of the tree
+SHORTCUTS = 40
 
 
-def plan(
-    start: tf.Float, goal: tf.Float, checker: CollisionChecker, kin: Kinematics, rng: np.random.Generator, *, stage: str
-) -> tf.Float:
-    """A path (k, n) of arm joints from `start` to `goal` that keeps `MARGIN` from the world where the ends allow it.
+class Space(Protocol):
+    """Configurations and what they would touch: the arm's joints, or the places a vehicle can stand."""
+
+    @property
+    def lower(self) -> tf.Float:
+        """Least configuration, shape (n,)."""
+
+    @property
+    def upper(self) -> tf.Float:
+        """Greatest configuration, shape (n,)."""
+
+    def hit(self, configuration: tf.Float, clearance: float) -> Hit | None:
+        """The deepest forbidden contact closer than `clearance` [m]."""
+
+
+def plan(start: tf.Float, goal: tf.Float, space: Space, rng: np.random.Generator, *, stage: str) -> tf.Float:
+    """A path (k, n) from `start` to `goal` that keeps `MARGIN` from the world where the ends allow it.
 
     Raises:
         MotionError: `<stage>.blocked` when no path was found, naming what is in the way.
     """
     straight = np.stack([start, goal])
-    clearance = min(_room(checker, start), _room(checker, goal))
+    clearance = min(_room(space, start), _room(space, goal))
     if clearance < 0:
-        hit = checker.hit(goal) or checker.hit(start)
+        hit = space.hit(goal, 0.0) or space.hit(start, 0.0)
         assert hit is not None
         raise MotionError(
             f"{stage}.blocked", f"{hit.first} would touch {hit.second} ({-100 * hit.distance:.1f} cm deep)",
             subjects=(hit.first, hit.second), value=hit.distance, limit=0.0,
         )  # fmt: skip
-    hit = checker.path_hit(straight, clearance)
+    hit = path_hit(space, straight, clearance)
     if hit is None:
         return straight
-    path = _sample(start, goal, checker, kin, clearance, rng)
+    path = _sample(start, goal, space, clearance, rng)
     if path is None:
         raise MotionError(
             f"{stage}.blocked", f"no way past {hit.second} for {hit.first} within {MAX_CHECKS} configurations",
@@ -49,57 +65,64 @@ def plan(
     return path
 
 
-def _room(checker: CollisionChecker, joints: tf.Float) -> float:
+def path_hit(space: Space, path: tf.Float, clearance: float, *, step: float = 0.05) -> Hit | None:
+    """The first hit along straight segments through `path` (k, n), sampled every `step` [rad or m]."""
+    for a, b in pairwise(path):
+        count = max(1, int(np.ceil(np.abs(b - a).max() / step)))
+        for s in range(1, count + 1):
+            found = space.hit(a + (b - a) * (s / count), clearance)
+            if found is not None:
+                return found
+    return None
+
+
+def _room(space: Space, configuration: tf.Float) -> float:
     """The largest of the margins tried that a configuration keeps; negative when it touches something."""
     for clearance in (MARGIN, 0.5 * MARGIN, 0.0):
-        if checker.free(joints, clearance):
+        if space.hit(configuration, clearance) is None:
             return clearance
     return -1.0
 
 
-def _sample(
-    start: tf.Float, goal: tf.Float, checker: CollisionChecker, kin: Kinematics, clearance: float, rng: np.random.Generator
-) -> tf.Float | None:
+def _sample(start: tf.Float, goal: tf.Float, space: Space, clearance: float, rng: np.random.Generator) -> tf.Float | None:
     ou.setLogLevel(ou.LOG_NONE)
     ou.RNG.setSeed(int(rng.integers(1, 2**31)))
     n = len(start)
-    space = ob.RealVectorStateSpace(n)
+    vectors = ob.RealVectorStateSpace(n)
     bounds = ob.RealVectorBounds(n)
     for i in range(n):
-        bounds.setLow(i, float(min(kin.lower[i], start[i], goal[i])))
-        bounds.setHigh(i, float(max(kin.upper[i], start[i], goal[i])))
-    space.setBounds(bounds)
-    setup = og.SimpleSetup(space)
+        bounds.setLow(i, float(min(space.lower[i], start[i], goal[i])))
+        bounds.setHigh(i, float(max(space.upper[i], start[i], goal[i])))
+    vectors.setBounds(bounds)
+    setup = og.SimpleSetup(vectors)
     count = 0
 
     def valid(state: ob.State) -> bool:
         nonlocal count
         count += 1
-        return checker.free(np.array([state[i] for i in range(n)]), clearance)
+        return space.hit(np.array([state[i] for i in range(n)]), clearance) is None
 
     setup.setStateValidityChecker(valid)
     information = setup.getSpaceInformation()
     information.setStateValidityCheckingResolution(RESOLUTION)
-    a, b = space.allocState(), space.allocState()
+    a, b = vectors.allocState(), vectors.allocState()
     for i in range(n):
         a[i], b[i] = float(start[i]), float(goal[i])
     setup.setStartAndGoalStates(a, b)
     planner = og.RRTConnect(information)
-    planner.setRange(0.6)
+    planner.setRange(RANGE)
     setup.setPlanner(planner)
     setup.solve(ob.PlannerTerminationCondition(lambda: count > MAX_CHECKS))
     if not setup.haveExactSolutionPath():
         return None
     found = setup.getSolutionPath()
     path = np.array([[found.getState(k)[i] for i in range(n)] for k in range(found.getStateCount())])
-    return _shortcut(path, checker, clearance, rng)
+    return _shortcut(path, space, clearance, rng)
 
 
-def _shortcut(
-    path: tf.Float, checker: CollisionChecker, clearance: float, rng: np.random.Generator, *, tries: int = 40
-) -> tf.Float:
+def _shortcut(path: tf.Float, space: Space, clearance: float, rng: np.random.Generator) -> tf.Float:
     """Cut corners: straight lines between random points of the path where they are free."""
-    for _ in range(tries):
+    for _ in range(SHORTCUTS):
         if len(path) < 3:
             break
         lengths = np.r_[0, np.cumsum(np.linalg.norm(np.diff(path, axis=0), axis=1))]
@@ -111,6 +134,6 @@ def _shortcut(
             path[k] + (x - lengths[k]) / max(lengths[k + 1] - lengths[k], 1e-9) * (path[k + 1] - path[k])
             for k, x in ((i, s), (min(j, len(path) - 2), t))
         )
-        if checker.path_hit(np.stack([p, q]), clearance) is None:
+        if path_hit(space, np.stack([p, q]), clearance) is None:
             path = np.vstack([path[: i + 1], p, q, path[j + 1 :]])
     return path

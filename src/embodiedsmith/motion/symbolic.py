@@ -18,6 +18,7 @@ from embodiedsmith.spec import All, Any, Goal, Not, Predicate, Sequence, predica
 from embodiedsmith.tasks.registry import predicate
 from embodiedsmith.world import World
 
+AFIELD = "afield"  # the zone of a vehicle that has not yet gone anywhere
 OPENED = 0.55  # fraction from which a part lets the hand through
 
 
@@ -196,7 +197,10 @@ def _facts_of(builder: _Builder, held: str | None) -> None:
             facts.add(("upright", item))
     if held is None:
         facts.add(("empty_hand",))
-    if not mobile:
+    if mobile:  # a plan always begins by choosing where to stand
+        objects.add((AFIELD, "zone"))
+        facts |= {("mobile",), ("standing", AFIELD)}
+    else:
         facts |= {("standing", zone) for zone, kind in objects if kind == "zone"}
 
 

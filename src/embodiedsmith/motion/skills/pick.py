@@ -11,7 +11,7 @@ from embodiedsmith.motion.grasping import GraspPlan, Tally
 from embodiedsmith.motion.operators import Operator, Step
 from embodiedsmith.motion.placing import Load
 from embodiedsmith.motion.skills import Skill
-from embodiedsmith.motion.skills.place import place_plan, through_front
+from embodiedsmith.motion.skills.place import place_of_item, place_plan, through_front
 from embodiedsmith.spec import split_reference
 from embodiedsmith.world import transforms as tf
 
@@ -28,11 +28,12 @@ def run(control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...]) 
     control.look()
     tally = Tally()
     failed: MotionError | None = None
-    following = next((s for s in upcoming if s.skill.startswith("place") and s.args[0] == item), None)
+    following = place_of_item(item, upcoming)
+    from_here = following is not None and not any(s.skill == "navigate" for s in upcoming[: upcoming.index(following)])
     T_now = control.world.item_pose(item)
 
     def ready(plan: GraspPlan) -> str | None:
-        if following is None:
+        if following is None or not from_here:
             return None
         later = Tally()
         found = place_plan(control, following, Load(item, T_now, plan.T_tcp_item), later, most=LOOK_AHEAD)

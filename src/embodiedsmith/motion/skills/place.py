@@ -27,6 +27,11 @@ def place_plan(control: Controller, step: Step, load: Load, tally: Tally, *, mos
     return next(placing.plans(control, load, _spots(control, step, load), owner, tally, most=most), None)
 
 
+def place_of_item(item: str, steps: tuple[Step, ...]) -> Step | None:
+    """The first of the steps that puts the item down."""
+    return next((s for s in steps if s.skill.startswith("place") and s.args[0] == item), None)
+
+
 def through_front(control: Controller, step: Step) -> bool:
     """Whether a place step ends in something that is entered from its front."""
     owner, part = split_reference(step.args[-1])
