@@ -121,7 +121,8 @@ def _crowded(context: Context, roots: dict[str, Float]) -> Iterator[Finding]:
     stray = math.sqrt(2) * context.scenario.randomization.position  # farthest an item strays
     items = context.scenario.scene.items
     solids = {i.id: _solid(context, i, roots[i.id]) for i in items}
-    moving = {i.id: volumes(context.assets[i.id]).moving(i.id, roots[i.id]) for i in items}
+    wanted = needs.read(context.scenario, context.assets)
+    moving = {i.id: volumes(context.assets[i.id]).moving(i.id, roots[i.id], wanted.joints(i.id)) for i in items}
     for a, b in combinations(items, 2):
         if _carry(context, a, b):
             continue
@@ -146,11 +147,11 @@ def _solid(context: Context, item: Item, T: Float) -> Prism:
 
 def _in_the_way(moving: list[Prism], solid: Prism, play: float) -> Iterator[Finding]:
     gaps = pairwise(moving, [solid])
-    for kind, code, what in (
-        (Kind.SWING, "geometry.swing_blocked", "swings into"),
-        (Kind.HAND, "geometry.handle_blocked", "has its handle blocked by"),
+    for kinds, code, what in (
+        ((Kind.SWING, Kind.IDLE), "geometry.swing_blocked", "swings into"),
+        ((Kind.HAND,), "geometry.handle_blocked", "has its handle blocked by"),
     ):
-        own = [float(gaps[k, 0]) for k, p in enumerate(moving) if p.kind == kind]
+        own = [float(gaps[k, 0]) for k, p in enumerate(moving) if p.kind in kinds]
         if own and min(own) < play - 1e-9:
             gap, owner = min(own), moving[0].owner
             yield Finding(

@@ -26,6 +26,8 @@ SURFACE_HEIGHTS = (0.45, 1.2)  # [m] heights at which furniture is worked on
 SHOULDER = 0.4  # [m] of the arm above its mount that never moves away
 SHOULDER_AXIS = 0.33  # [m] height of the first joint that lifts the arm above its mount (Franka: 0.333 m)
 NEAR_EDGE = (0.04, 0.07)  # [m] between the mount and the work surface
+MOUNT_ABOVE = 0.2  # [m] above what furniture on the floor has to be reached: low enough for the mount
+ARM_PLAY = 0.03  # [m] that the arm's start varies, in each direction
 KEEP_OUT = 0.22  # [m] from the base's axis, nothing stands there
 GRASP_REACH = (0.30, 0.70)  # [m] horizontally from the base, to grasp from above
 HANDLE_REACH = (0.25, 0.80)  # [m] horizontally from the base, to pull a handle
@@ -90,13 +92,16 @@ class Attempt:
             (Kind.FIXED, Kind.MOUNT, 0.02),
             (Kind.FIXED, Kind.STAND, 0.0),
             (Kind.SWING, Kind.SWING, 0.0),
+            (Kind.FREE, Kind.IDLE, j + 0.01),
+            (Kind.FIXED, Kind.IDLE, 0.015),
+            (Kind.RESERVED, Kind.IDLE, 0.01),
             (Kind.SWING, Kind.RESERVED, 0.01),
             (Kind.SWING, Kind.MOUNT, 0.02),
             (Kind.HAND, Kind.RESERVED, 0.0),
             (Kind.HAND, Kind.MOUNT, 0.0),
             (Kind.RESERVED, Kind.RESERVED, 0.03),
             (Kind.RESERVED, Kind.MOUNT, 0.05),
-            (Kind.FREE, Kind.ARM, j + 0.01),
+            (Kind.FREE, Kind.ARM, j + ARM_PLAY),
             (Kind.FIXED, Kind.ARM, 0.03),
         ):
             table[a, b] = table[b, a] = gap
@@ -181,7 +186,7 @@ class Attempt:
         if self.scenario.embodiment.base is not None:
             self.base = self.scenario.embodiment.base
         elif fixed:
-            self.base = Pose.planar(0.0, 0.0, self._surface_height())
+            self.base = Pose.planar(0.0, 0.0, self._surface_height() - float(self.rng.uniform(0.5, 1.0)) * self._drop())
         else:
             at = self.rng.uniform((-0.3, -0.3, -0.3), (0.0, 0.3, 0.3))
             self.base = Pose.planar(float(at[0]), float(at[1]), 0.0, float(at[2]))
@@ -190,8 +195,31 @@ class Attempt:
         T = tf.matrix(self.base)
         box = apply(T, corners(np.array([-x / 2, -y / 2, 0.0]), np.array([x / 2, y / 2, 0.0])))
         box[:, 2] = np.where(np.arange(8) % 2, top, 0.0)
-        links = [prism(Kind.ARM, "robot", apply(T, points), self.base.yaw) for points in arm_at_home(self.robot.name)]
+        play = np.array([0.0, 0.0, ARM_PLAY])
+        homes = [np.concatenate([p - play, p + play]) for p in arm_at_home(self.robot.name)]
+        links = [prism(Kind.ARM, "robot", apply(T, points), self.base.yaw) for points in homes]
         self.plan.add([prism(Kind.MOUNT, "robot", box, self.base.yaw), *links])
+
+    def _drop(self) -> float:
+        """How far below the work surface an arm may be mounted [m], to reach what furniture on the floor has lower down."""
+        floor = [
+            i.id for i in self.items.values() if i.fixed and i.parent is None and i.relation == "on" and i.id != self.surface
+        ]
+        required = [self._lowest(p) for p in self.needs.parts if p.item in floor and p.required]
+        choices = [self._lowest(p) for p in self.needs.parts if p.item in floor and not p.required]
+        needed = [*required, *([max(choices)] if choices else [])]
+        if not needed:
+            return 0.0
+        beyond = [p[:, 2].min() for p in arm_at_home(self.robot.name) if p[:, 0].max() > self.robot.base.footprint[0] / 2]
+        most = max(0.0, min(beyond, default=0.0) - 2 * ARM_PLAY)  # the arm is held over the surface at the start
+        return float(np.clip(self._surface_height() - MOUNT_ABOVE - min(needed), 0.0, most))
+
+    def _lowest(self, part: Part) -> float:
+        """Height above the item's root of the lowest place that the hand goes to at a part [m]."""
+        asset = self.built[part.item]
+        grips = [s.grips[:, 2].min() for s in volumes(asset).sweeps if s.joint == part.joint and len(s.grips)]
+        floors = [c.pose.position[2] for c in asset.affordances.cavities if c.name == part.cavity and c.body == "root"]
+        return float(min([*grips, *floors], default=0.0))
 
     def _surface_height(self) -> float:
         if self.surface is None:
@@ -414,7 +442,7 @@ class Attempt:
                 kind=solid.kind, owner=solid.owner, center=solid.center, half=grown(solid.half, self.turn),
                 yaw=solid.yaw, low=solid.low, high=solid.high,
             )  # fmt: skip
-        return [solid, *room.moving(item.id, T), *self._standing_room(item, T)]
+        return [solid, *room.moving(item.id, T, self.needs.joints(item.id)), *self._standing_room(item, T)]
 
     def _conflict(self, prisms: list[Prism], related: frozenset[str]) -> str | None:
         """Owner of a placed prism that one of `prisms` comes too close to, or None. Items that carry each other do not count."""

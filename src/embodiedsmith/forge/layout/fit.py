@@ -10,6 +10,8 @@ from embodiedsmith.spec import AssetSpec, Finding, Scenario
 
 SIDE = 0.004  # [m] least play beside a thing in a cavity
 LIFT = 0.015  # [m] least play above a thing that is set into a cavity from its front
+GROWTH = (1.15, 1.3, 1.5)  # factors by which a container may grow
+CHANGES = ((1.15, 1.0), (1.0, 0.9), (1.3, 1.0), (1.0, 0.8), (1.3, 0.8), (1.5, 0.8))  # of container and thing, in the order tried
 HEAP = 0.6  # part of a container that heaped things (as their bounding boxes) may fill
 
 
@@ -20,9 +22,6 @@ def fitted(scenario: Scenario, built: dict[str, Asset], needs: Needs) -> tuple[S
         LayoutError: something does not fit in any size (`geometry.too_large`) or there is too much of it (`geometry.too_many`).
     """
     scenario, built, findings = resized(scenario, built, needs)
-    findings += [
-        f for place in dict.fromkeys(t.place for t in needs.targets) if (f := heap_fault(place, built, needs)) is not None
-    ]
     if findings:
         raise LayoutError(tuple(findings))
     return scenario, built
@@ -36,6 +35,10 @@ def resized(scenario: Scenario, built: dict[str, Asset], needs: Needs) -> tuple[
         fault = fault_of(target, built, stays=stays)
         if fault is not None:
             scenario, built, fault = _resized(scenario, built, target, fault)
+        if fault is not None:
+            findings.append(fault)
+    for place in dict.fromkeys(t.place for t in goes):
+        scenario, built, fault = _grown(scenario, built, needs, place)
         if fault is not None:
             findings.append(fault)
     return scenario, built, findings
@@ -85,40 +88,73 @@ def excess_of(asset: Asset, cavity: Cavity, *, stays: bool = False) -> float:
 
 
 def heap_fault(place: str, built: dict[str, Asset], needs: Needs) -> Finding | None:
-    """Why the things that are all to go into one container are too many for it; None: they fit."""
-    items = dict.fromkeys(t.item for t in needs.targets if t.place == place and t.relation == "inside")
+    """Why the things that are all to go into one container are too many for it; None: they fit.
+
+    In a container open above they may stand out of it by half their height.
+    """
+    items = [i for i in dict.fromkeys(t.item for t in needs.targets if t.place == place and t.relation == "inside") if i in built]
     cavities = built[place].affordances.cavities if place in built else ()
     if len(items) < 2 or not cavities:
         return None
-    room = sum(c.size[0] * c.size[1] * c.size[2] for c in cavities)
-    volume = sum(float(built[i].size.prod()) for i in items if i in built)
-    if volume <= HEAP * room:
+    volume = sum(float(built[i].size.prod()) for i in items)
+    over = max(float(built[i].size[2]) for i in items) / 2
+    room = HEAP * sum(
+        c.size[0] * c.size[1] * (c.size[2] + (over if c.joint is None and c.opening[2] > 0.7 else 0.0)) for c in cavities
+    )
+    if volume <= room:
         return None
     return Finding(
-        code="geometry.too_many", subjects=(place, *items), value=volume, limit=HEAP * room, unit="m^3",
-        message=f"{len(items)} things of {1e3 * volume:.2f} l in all are too many for {place} ({1e3 * HEAP * room:.2f} l)",
+        code="geometry.too_many", subjects=(place, *items), value=volume, limit=room, unit="m^3",
+        message=f"{len(items)} things of {1e3 * volume:.2f} l in all are too many for {place} ({1e3 * room:.2f} l)",
     )  # fmt: skip
 
 
 def _resized(
     scenario: Scenario, built: dict[str, Asset], target: Target, fault: Finding
 ) -> tuple[Scenario, dict[str, Asset], Finding | None]:
-    """Try a larger container, then a smaller thing, then both, where their sizes were left to us."""
+    """Try a larger container and a smaller thing, the least change first, where their sizes were left to us."""
     place, thing = scenario.scene.item(target.place), scenario.scene.item(target.item)
-    larger, smaller = _size(place.asset, "large"), _size(thing.asset, "small")
-    for new_place, new_thing in ((larger, thing.asset), (place.asset, smaller), (larger, smaller)):
-        if new_place is None or new_thing is None:
-            continue
-        changed = {**built, target.place: assets.build(new_place), target.item: assets.build(new_thing)}
+    for larger, smaller in CHANGES:
+        changed = {
+            **built,
+            target.place: assets.build(scaled(place.asset, larger)),
+            target.item: assets.build(scaled(thing.asset, smaller)),
+        }
         if fault_of(target, changed) is None:
-            scene = scenario.scene.with_item(place.model_copy(update={"asset": new_place}))
-            scene = scene.with_item(thing.model_copy(update={"asset": new_thing}))
-            return scenario.model_copy(update={"scene": scene}), changed, None
+            return _with(scenario, {place.id: scaled(place.asset, larger), thing.id: scaled(thing.asset, smaller)}), changed, None
     return scenario, built, fault
 
 
-def _size(spec: AssetSpec, size: str) -> AssetSpec | None:
-    """The spec in another size; None when a size or a measure was asked for."""
-    if spec.size != "medium" or spec.params:
-        return None
-    return spec.model_copy(update={"size": size})
+def _grown(
+    scenario: Scenario, built: dict[str, Asset], needs: Needs, place: str
+) -> tuple[Scenario, dict[str, Asset], Finding | None]:
+    """A larger container for all that goes into it, where its size was left to us."""
+    fault = heap_fault(place, built, needs)
+    for larger in () if fault is None else GROWTH:
+        asset = scaled(scenario.scene.item(place).asset, larger)
+        changed = {**built, place: assets.build(asset)}
+        if heap_fault(place, changed, needs) is None:
+            return _with(scenario, {place: asset}), changed, None
+    return scenario, built, fault
+
+
+def _with(scenario: Scenario, changed: dict[str, AssetSpec]) -> Scenario:
+    scene = scenario.scene
+    for name, asset in changed.items():
+        scene = scene.with_item(scene.item(name).model_copy(update={"asset": asset}))
+    return scenario.model_copy(update={"scene": scene})
+
+
+def scaled(spec: AssetSpec, factor: float) -> AssetSpec:
+    """The spec with the measures that size words scale multiplied by `factor`, within their limits.
+
+    A spec whose size somebody asked for ("a small bowl") is given back as it is.
+    """
+    if spec.size != "medium" or factor == 1.0:
+        return spec
+    params = dict(spec.params)
+    for name, param in assets.category(spec.category).params.items():
+        value = params.get(name, param.default)
+        if param.scales and isinstance(value, float) and param.low is not None and param.high is not None:
+            params[name] = min(max(value * factor, param.low), param.high)
+    return spec.model_copy(update={"params": params})

@@ -46,6 +46,10 @@ class Needs:
     parts: tuple[Part, ...]
     """Parts of furniture that are used."""
 
+    def joints(self, item: str) -> frozenset[str]:
+        """Joints of an item that the task moves, or may."""
+        return frozenset(p.joint for p in self.parts if p.item == item and p.joint is not None)
+
     def concerns(self, item: str) -> bool:
         """Whether the task touches the item at all."""
         return item in self.handled or any(p.item == item for p in self.parts) or any(t.place == item for t in self.targets)

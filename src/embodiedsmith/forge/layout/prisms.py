@@ -37,6 +37,8 @@ class Kind(IntEnum):
     """The robot's mount or vehicle, and its shoulder."""
     ARM = 7
     """The robot's arm as it is held at the start."""
+    IDLE = 8
+    """Swept by a door or drawer that the task leaves alone."""
 
 
 @dataclass(frozen=True, kw_only=True)

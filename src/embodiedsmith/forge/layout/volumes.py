@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -47,13 +48,15 @@ class Volumes:
         yaw = math.atan2(T_world_root[1, 0], T_world_root[0, 0])
         return prism(kind, owner, apply(T_world_root, self.box), yaw)
 
-    def moving(self, owner: str, T_world_root: Float) -> list[Prism]:
-        """Swept and hand prisms in the world."""
+    def moving(self, owner: str, T_world_root: Float, used: Collection[str]) -> list[Prism]:
+        """What its joints sweep, in the world, and where the hand goes with the handles of those that are `used`."""
         turn = math.atan2(T_world_root[1, 0], T_world_root[0, 0])
         out: list[Prism] = []
         for sweep in self.sweeps:
-            out += [prism(Kind.SWING, owner, apply(T_world_root, p), turn + yaw) for p, yaw in sweep.moving]
-            out += [prism(Kind.HAND, owner, apply(T_world_root, p), turn + yaw) for p, yaw in sweep.hand]
+            swing = Kind.SWING if sweep.joint in used else Kind.IDLE
+            out += [prism(swing, owner, apply(T_world_root, p), turn + yaw) for p, yaw in sweep.moving]
+            if sweep.joint in used:
+                out += [prism(Kind.HAND, owner, apply(T_world_root, p), turn + yaw) for p, yaw in sweep.hand]
         return out
 
 
