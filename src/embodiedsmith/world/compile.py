@@ -24,6 +24,8 @@ from embodiedsmith.world.errors import CompileError
 
 PHYSICS_HZ = 240
 ROBOT = "robot/"
+RESERVED = frozenset({"robot", "world", "finger_0", "finger_1", "floor", "pedestal"})
+"""Names that contacts and the model give to other things than items."""
 FLOOR_SIZE = 6.0  # [m] half extent of the drawn floor
 
 
@@ -45,13 +47,12 @@ def compile_scenario(scenario: Scenario, *, physics_hz: int = PHYSICS_HZ) -> Com
     """Build the MuJoCo model of a scenario.
 
     Raises:
-        CompileError: unknown categories, robots or supports, items without a pose, with every fault listed.
+        UnknownRobot: there is no such robot.
+        CompileError: unknown categories, supports or joints, names that are taken, things without a place; every fault listed.
     """
     robot = embodiments.get(scenario.embodiment.name)
     built = build_assets(scenario.scene)
-    nominal = root_poses(scenario.scene, built)
-    if scenario.embodiment.base is None:
-        raise CompileError("the robot has no base pose", where=scenario.embodiment.name, remedy="lay the scenario out first")
+    nominal = _checked(scenario, robot, built)
     spec = _empty_world(physics_hz)
     _add_lights_and_cameras(spec, scenario.scene)
     for item in scenario.scene.items:
@@ -62,6 +63,30 @@ def compile_scenario(scenario: Scenario, *, physics_hz: int = PHYSICS_HZ) -> Com
     except ValueError as error:
         raise CompileError(f"MuJoCo refuses the model: {error}", where=scenario.id) from error
     return Compiled(scenario, spec, model, robot, built, nominal)
+
+
+def _checked(scenario: Scenario, robot: Robot, built: dict[str, Asset]) -> dict[str, tf.Float]:
+    """Root poses of the items; raises CompileError with everything that is wrong besides the assets themselves."""
+    scene = scenario.scene
+    faults = [f"item '{i.id}': the name is taken, as are {sorted(RESERVED)}" for i in scene.items if i.id in RESERVED]
+    for item in scene.items:
+        unknown = sorted(set(item.joints) - set(built[item.id].joints))
+        if unknown:
+            faults.append(f"item '{item.id}' has no joints {unknown}; it has {sorted(built[item.id].joints)}")
+    own = {camera.name for camera in robot.cameras}
+    faults += [f"camera '{c.name}': {robot.name} has a camera of that name" for c in scene.cameras if c.name in own]
+    aimed = [("camera", c.name, c.position, c.target) for c in scene.cameras]
+    aimed += [("light", light.name, light.position, light.target) for light in scene.lights]
+    faults += [f"{kind} '{name}' aims at its own position" for kind, name, at, to in aimed if np.allclose(at, to, atol=1e-6)]
+    if scenario.embodiment.base is None:
+        faults.append(f"the robot {robot.name} has no base pose: lay the scenario out first")
+    try:
+        nominal = root_poses(scene, built)
+    except CompileError as error:
+        faults += error.faults
+    if faults:
+        raise CompileError("the scenario cannot be compiled", where=scenario.id, faults=faults)
+    return nominal
 
 
 def build_assets(scene: SceneSpec) -> dict[str, Asset]:
@@ -186,9 +211,6 @@ def _add_lights_and_cameras(spec: mujoco.MjSpec, scene: SceneSpec) -> None:
 
 
 def _attach_item(spec: mujoco.MjSpec, item: Item, asset: Asset, T_world_root: tf.Float) -> None:
-    unknown = sorted(set(item.joints) - set(asset.joints))
-    if unknown:
-        raise CompileError(f"no joints {unknown}", where=f"item '{item.id}'", choices=asset.joints)
     frame = spec.worldbody.add_frame(pos=T_world_root[:3, 3], quat=tf.quaternion(T_world_root[:3, :3]))
     spec.attach(asset.mjspec, prefix=f"{item.id}/", frame=frame)
     if not item.fixed:

@@ -23,6 +23,7 @@ from embodiedsmith.spec import Finding, Scenario, split_reference
 from embodiedsmith.world import transforms as tf
 from embodiedsmith.world.compile import PHYSICS_HZ, ROBOT, Compiled, compile_scenario, joint_position
 from embodiedsmith.world.errors import SettleError, WorldFault
+from embodiedsmith.world.variation import Parts, Variation
 
 CONTROL_HZ = 20
 SETTLE_SPEED = 0.01  # [m/s] fastest free item counted as at rest
@@ -48,6 +49,7 @@ class _ItemIndex:
     qpos: int
     """Address of the free joint's position; -1 for fixed items."""
     dof: int
+    bodies: np.ndarray
     geoms: np.ndarray
 
 
@@ -79,11 +81,8 @@ class World:
         self._index_items()
         self._index_robot()
         self._index_observation()
-        self._nominal_mass = self.model.body_mass.copy()
-        self._nominal_inertia = self.model.body_inertia.copy()
-        self._nominal_friction = self.model.geom_friction.copy()
-        self._nominal_light = self.model.light_diffuse.copy()
-        self._nominal_cam_pos = self.model.cam_pos.copy()
+        free = {name: Parts(self.items[name].bodies, self.items[name].geoms) for name in self._free}
+        self._variation = Variation(self.model, free, scenario.randomization)
         self._noise: np.random.Generator | None = None
         self._state_size = mujoco.mj_stateSize(self.model, _STATE)
         self.command = np.zeros(self.action_size)
@@ -95,14 +94,13 @@ class World:
         self.items: dict[str, _ItemIndex] = {}
         for item in self.scenario.scene.items:
             body = model.body(f"{item.id}/root").id
-            below = [b for b in range(model.nbody) if model.body_rootid[b] == model.body_rootid[body]]
-            below = [b for b in below if model.body(b).name.startswith(f"{item.id}/")]
-            geoms = np.flatnonzero(np.isin(model.geom_bodyid, below))
+            bodies = np.array([b for b in range(model.nbody) if model.body(b).name.startswith(f"{item.id}/")], dtype=int)
+            geoms = np.flatnonzero(np.isin(model.geom_bodyid, bodies))
             qpos = dof = -1
             if not item.fixed:
                 joint = model.joint(f"{item.id}/free")
                 qpos, dof = int(joint.qposadr[0]), int(joint.dofadr[0])
-            self.items[item.id] = _ItemIndex(body, qpos, dof, geoms)
+            self.items[item.id] = _ItemIndex(body, qpos, dof, bodies, geoms)
         self._free = [name for name, index in self.items.items() if index.dof >= 0]
         dofs = [np.arange(self.items[name].dof, self.items[name].dof + 6) for name in self._free]
         self._free_dofs = np.array(dofs, dtype=int).reshape(-1, 6)
@@ -171,6 +169,8 @@ class World:
             self.observation_slices[name] = slice(at, at + size)
             at += size
         self.observation_size = at
+        poses = [name for name, _ in fields if name == "tcp_pose" or name.startswith("items/")]
+        self._quaternions = np.array([self.observation_slices[name].start + 3 for name in poses], dtype=int)
         self._item_bodies = np.array([index.body for index in self.items.values()], dtype=int)
         self._joint_addresses = np.array(list(self.joint_qpos.values()), dtype=int)
 
@@ -182,7 +182,8 @@ class World:
         Raises:
             SettleError: the scene does not come to rest, even without variation.
         """
-        self._randomise_physics(rng)
+        self._variation.draw(rng, self.data)
+        self._noise = None
         offsets = self._draw_offsets(rng)
         joints = self.home.copy()
         noise = rng.uniform(-1, 1, len(joints)) * self.scenario.randomization.robot_joints
@@ -197,27 +198,6 @@ class World:
                 mujoco.mj_forward(self.model, self.data)
                 return
         raise SettleError(findings)
-
-    def _randomise_physics(self, rng: np.random.Generator) -> None:
-        random = self.scenario.randomization
-        model = self.model
-        model.body_mass[:] = self._nominal_mass
-        model.body_inertia[:] = self._nominal_inertia
-        model.geom_friction[:] = self._nominal_friction
-        for name in self._free:
-            index = self.items[name]
-            mass, friction = rng.uniform(*random.mass), rng.uniform(*random.friction)
-            model.body_mass[index.body] *= mass
-            model.body_inertia[index.body] *= mass
-            model.geom_friction[index.geoms, 0] *= friction
-        model.light_diffuse[:] = self._nominal_light * rng.uniform(*random.light)
-        model.cam_pos[:] = self._nominal_cam_pos
-        shift = rng.uniform(-1, 1, model.cam_pos.shape) * random.camera
-        still = model.cam_bodyid == 0
-        model.cam_pos[still] += shift[still]
-        if random.mass != (1.0, 1.0):
-            mujoco.mj_setConst(model, self.data)  # derived inertias; without it randomised worlds blow up
-        self._noise = np.random.default_rng(rng.integers(2**63)) if random.torque_noise > 0 else None
 
     def _draw_offsets(self, rng: np.random.Generator) -> dict[str, tuple[float, float, float]]:
         random = self.scenario.randomization
@@ -242,9 +222,9 @@ class World:
                 data.qpos[at : at + 3] = T[:3, 3]
                 data.qpos[at + 3 : at + 7] = tf.quaternion(T[:3, :3])
                 moved[item] = T
-        for item in self.scenario.scene.items:
-            for joint, fraction in item.joints.items():
-                data.qpos[self.joint_qpos[f"{item.id}.{joint}"]] = joint_position(self.assets[item.id], joint, fraction)
+        for thing in self.scenario.scene.items:
+            for joint, fraction in thing.joints.items():
+                data.qpos[self.joint_qpos[f"{thing.id}.{joint}"]] = joint_position(self.assets[thing.id], joint, fraction)
         self.set_robot(data, robot_joints, 0.0)
         self.command = np.concatenate([robot_joints, np.zeros(len(self.grippers))])
         self._apply(self.command, np.zeros(self.joint_count))
@@ -285,7 +265,7 @@ class World:
                     limit=OVERLAP,
                     unit="m",
                     message=f"{a} and {b} overlap by {100 * depth:.2f} cm (at most {100 * OVERLAP:.1f} cm)",
-                )  # fmt: skip
+                )
             )
         return tuple(findings)
 
@@ -293,7 +273,7 @@ class World:
         data = self.data
         before = data.xpos[[self.items[n].body for n in self._free]].copy() if self._free else np.zeros((0, 3))
         joints = np.array(list(self.joint_dof.values()), dtype=int)
-        for _ in range(int(SETTLE_SECONDS * 20)):
+        for _ in range(round(SETTLE_SECONDS / self.control_dt)):
             mujoco.mj_step(self.model, data, self.substeps)
             speeds = self._speeds()
             swing = np.abs(data.qvel[joints]).max(initial=0.0)
@@ -303,6 +283,8 @@ class World:
                 and swing < SETTLE_TURN
             ):
                 break
+        if (fault := self._fault()) is not None:
+            return (Finding(code="physics.fault", value=fault.value, limit=fault.limit, message=f"while settling, {fault.what}"),)
         mujoco.mj_kinematics(self.model, data)
         findings: list[Finding] = []
         for k, name in enumerate(self._free):
@@ -321,7 +303,7 @@ class World:
                             limit=limit,
                             unit=unit,
                             message=f"{name} {what} by {value:.3g} {unit} while settling (at most {limit:g} {unit})",
-                        )  # fmt: skip
+                        )
                     )
         return tuple(findings)
 
@@ -340,6 +322,7 @@ class World:
         if not np.isfinite(target).all():
             raise WorldFault("world.bad_action", f"action is not finite: {target}")
         data, n = self.data, self.substeps
+        self._noise = self._variation.noise("torque", self.control_step)
         start, before = self.command, data.time
         delta = (target - start) / n
         velocity = delta[: self.joint_count] * (n / self.control_dt)
@@ -363,17 +346,23 @@ class World:
             )
 
     def _check(self, before: float) -> None:
+        if (fault := self._fault()) is not None:
+            raise fault
+        drift = abs(self.data.time - before - self.control_dt)
+        if drift > 1e-9:
+            raise WorldFault("world.clock", f"the clock is off by {drift:.3g} s", value=drift, limit=1e-9)
+
+    def _fault(self) -> WorldFault | None:
+        """What the engine has warned of since the last reset or restore, or that the state is not finite."""
         data = self.data
         warnings = data.warning.number
         if warnings.any():
             kind = int(np.flatnonzero(warnings)[0])
             text = mujoco.mjtWarning(kind).name.removeprefix("mjWARN_").lower()
-            raise WorldFault("world.engine_warning", f"the engine warned: {text}", value=float(warnings[kind]), limit=0.0)
+            return WorldFault("world.engine_warning", f"the engine warned: {text}", value=float(warnings[kind]), limit=0.0)
         if not (np.isfinite(data.qpos).all() and np.isfinite(data.qvel).all()):
-            raise WorldFault("world.not_finite", "the state is not finite")
-        drift = abs(data.time - before - self.control_dt)
-        if drift > 1e-9:
-            raise WorldFault("world.clock", f"the clock is off by {drift:.3g} s", value=drift, limit=1e-9)
+            return WorldFault("world.not_finite", "the state is not finite")
+        return None
 
     # ------------------------------------------------------------------ state
 
@@ -390,6 +379,7 @@ class World:
             raise UsageError(f"state has shape {state.shape}, expected ({self._state_size + self.action_size},)")
         mujoco.mj_setState(self.model, self.data, state[: self._state_size], _STATE)
         self.command = state[self._state_size :].copy()
+        self.data.warning.number[:] = 0  # what was warned of lies behind
         mujoco.mj_forward(self.model, self.data)
         mujoco.mj_setState(self.model, self.data, state[: self._state_size], _STATE)  # forward overwrites the warm start
 
@@ -398,13 +388,20 @@ class World:
         """Seconds since reset."""
         return float(self.data.time)
 
+    @property
+    def control_step(self) -> int:
+        """Control steps since reset."""
+        return round(self.time / self.control_dt)
+
     # ------------------------------------------------------------------ look
 
     def observe(self) -> tf.Float:
         """Low-dimensional observation, shape (observation_size,); `observation_slices` names its parts.
 
-        joint_position, joint_velocity, effort: base and arm joints [m, rad], [m/s, rad/s], actuator forces [N, N m]; gripper: measured
-        closing 0 to 1; tcp_pose, items/<id>: world position [m] and quaternion wxyz; joints/<item.joint>: position [m, rad].
+        joint_position, joint_velocity, effort: base and arm joints [m, rad], [m/s, rad/s], actuator forces [N, N m]; gripper:
+        measured closing 0 to 1; tcp_pose, items/<id>: world position [m] and quaternion wxyz; joints/<item.joint>: position
+        [m, rad]. With `Randomization.observation_noise` every value is off in proportion to itself; observing again at the same
+        time gives the same reading.
         """
         data, n = self.data, self.joint_count
         out = np.empty(self.observation_size)
@@ -423,6 +420,7 @@ class World:
         poses[:, 3:] = data.xquat[self._item_bodies]
         at += poses.size
         out[at:] = data.qpos[self._joint_addresses]
+        self._variation.blur(out, self._quaternions, self.control_step)
         return out
 
     def gripper(self, arm: int = 0) -> float:
