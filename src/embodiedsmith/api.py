@@ -21,7 +21,7 @@ from embodiedsmith import embodiments
 from embodiedsmith.episodes.collect import collect as collect_episodes
 from embodiedsmith.episodes.export.lerobot import export_lerobot
 from embodiedsmith.episodes.export.robomimic import export_robomimic
-from embodiedsmith.episodes.export.selection import ExportedDataset, ExportOptions
+from embodiedsmith.episodes.export.selection import ExportedDataset, ExportOptions, Pixels, select
 from embodiedsmith.episodes.forging import Forged, forge_missing, scenarios_of
 from embodiedsmith.episodes.pixels import Painter
 from embodiedsmith.episodes.report import write_report
@@ -31,10 +31,12 @@ from embodiedsmith.episodes.validate import validate_run
 from embodiedsmith.episodes.validate_dataset import validate_dataset
 from embodiedsmith.forge import agents
 from embodiedsmith.runtime.errors import UsageError
+from embodiedsmith.runtime.progress import Progress
 from embodiedsmith.runtime.run import Run
 from embodiedsmith.runtime.seeds import generator
-from embodiedsmith.spec import Brief, Finding
+from embodiedsmith.spec import Brief, Finding, Scenario
 from embodiedsmith.spec.scenario import AgentName, Mode
+from embodiedsmith.tasks import Recording
 from embodiedsmith.tasks.env import ScenarioEnv
 from embodiedsmith.tasks.env import make_env as open_env
 from embodiedsmith.world import CONTROL_HZ
@@ -235,6 +237,7 @@ def export(
     language: Literal["en", "zh", "user"] = "en",
     episodes: Sequence[int] | None = None,
     seed: int | None = None,
+    quiet: bool = True,
 ) -> ExportedDataset:
     """Write a run's episodes as a dataset, pictures rendered now from the stored states.
 
@@ -249,6 +252,7 @@ def export(
         language: Of the task text; "user" is what was typed.
         episodes: Only these slots; None: all.
         seed: Compared with the run's.
+        quiet: No progress on standard error.
 
     Raises:
         ExportError: What was asked for cannot be, or another export is there; nothing on disk changed.
@@ -264,7 +268,7 @@ def export(
             language=language,
             slots=None if episodes is None else tuple(episodes),
         )
-        return _export(EpisodeStore(opened), format, options, None if out is None else Path(out))
+        return _export(EpisodeStore(opened), format, options, None if out is None else Path(out), quiet)
 
 
 def validate(path: str | Path, *, replay: bool = True, seed: int | None = None) -> list[Finding]:
@@ -324,7 +328,7 @@ def _finish(run: Run, *, workers: int, quiet: bool, started: float, export_too: 
     if export_too and config["export"] is not None and store.rows(outcome="success"):
         size = int(config["export"]["size"])
         options = ExportOptions(cameras=tuple(config["export"]["cameras"]), size=(size, size))
-        exported = _export(store, "lerobot", options, None)
+        exported = _export(store, "lerobot", options, None, quiet)
     page = write_report(store)
     return _result(store, entries, exported, page, time.monotonic() - started)
 
@@ -360,14 +364,23 @@ def _result(
     )
 
 
-def _export(store: EpisodeStore, format: Format, options: ExportOptions, out: Path | None) -> ExportedDataset:
+def _export(store: EpisodeStore, format: Format, options: ExportOptions, out: Path | None, quiet: bool) -> ExportedDataset:
     names = {"lerobot": "lerobot", "robomimic": "robomimic.hdf5"}
     if format not in names:
         raise UsageError(f"no export format '{format}'", choices=names)
     path = store.run.file("exports", names[format]) if out is None else out
-    with Painter() as painter:
-        write = export_lerobot if format == "lerobot" else export_robomimic
-        return write(store, path, options, painter.frames)
+    write = export_lerobot if format == "lerobot" else export_robomimic
+    total = len(select(store, options).rows)
+    with Painter() as painter, Progress("rendering", total, quiet=quiet or not options.cameras) as progress:
+
+        def frames(
+            recording: Recording, scenario: Scenario, cameras: Sequence[str], size: tuple[int, int]
+        ) -> Mapping[str, Pixels]:
+            shown = painter.frames(recording, scenario, cameras, size)
+            progress.update(True)
+            return shown
+
+        return write(store, path, options, frames)
 
 
 # ---------------------------------------------------------------------- arguments

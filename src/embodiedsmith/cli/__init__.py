@@ -13,11 +13,11 @@ import tyro
 
 from embodiedsmith.cli.bench import Bench
 from embodiedsmith.cli.catalogue import Assets, Robots
-from embodiedsmith.cli.common import Command
+from embodiedsmith.cli.common import Command, Outcome
 from embodiedsmith.cli.data import Export, Report, Validate
 from embodiedsmith.cli.doctor import Doctor
 from embodiedsmith.cli.make import Collect, Forge, Make, Resume
-from embodiedsmith.runtime.errors import SmithError
+from embodiedsmith.runtime.errors import Interrupted, SmithError
 
 DESCRIPTION = "From a sentence to verified simulated robot data. `smith COMMAND --help` says more."
 
@@ -67,7 +67,7 @@ def execute(command: Command) -> int:
     """Run a command and print what came of it."""
     try:
         with contextlib.redirect_stdout(sys.stderr):  # engines print; standard output is for results
-            outcome = command.run()
+            outcome = _run(command)
     except SmithError as error:
         print(f"smith: {error}", file=sys.stderr)
         if command.json:
@@ -82,3 +82,10 @@ def execute(command: Command) -> int:
     if command.json:
         print(json.dumps({**outcome.data, "exit_code": outcome.exit_code}, ensure_ascii=False, allow_nan=False), flush=True)
     return outcome.exit_code
+
+
+def _run(command: Command) -> Outcome:
+    try:
+        return command.run()
+    except KeyboardInterrupt:
+        raise Interrupted("stopped", remedy="type the command again") from None

@@ -53,6 +53,7 @@ class Export(Command):
             language=self.language,
             episodes=self.episodes,
             seed=self.seed,
+            quiet=self.quiet,
         )
         lines = [f"left out: {text}" for text in made.skipped]
         state = "" if made.written else " (was there already)"
