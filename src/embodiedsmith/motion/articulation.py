@@ -303,12 +303,9 @@ def plan_arc(part: Articulation, targets: tuple[float, ...], *, push: bool, stag
     best: ArcPlan | None = None
     for T, bar in starts:
         tally.tried += 1
-        postures = control.postures(T)
-        if not postures[0].ok:
-            tally.unreachable += 1
-            tally.nearest = min(tally.nearest, max(postures[0].position_error, 0.1 * postures[0].rotation_error))
-            continue
-        for posture in postures:
+        for posture in control.postures(T):
+            if tally.misses(posture):
+                break
             checker.forbid_all()
             checker.allow([("finger_0", part.item), ("finger_1", part.item)])
             checker.set_gripper(1.0 if bar is None else part.opening)

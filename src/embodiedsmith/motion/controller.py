@@ -96,20 +96,20 @@ class Controller:
         x, y, yaw = base
         return tf.translate((x, y, 0.0)) @ tf.turn_z(yaw)
 
-    def ik(self, T_world_tcp: tf.Float, start: tf.Float | None = None, *, starts: int = 3) -> Solution:
-        """Arm joints for a world pose of the tool, base where it is."""
-        target = tf.inverse(self.base_pose()) @ T_world_tcp
-        return self.kin.solve(target, self.joints if start is None else start, self.rng, starts=starts)
+    def postures(self, T_world_tcp: tf.Float) -> Iterator[Solution]:
+        """Arm joints for a world pose of the tool: from home, then from where the arm is; a miss only when both miss.
 
-    def postures(self, T_world_tcp: tf.Float) -> list[Solution]:
-        """Arm joints for a world pose of the tool, from home and from where the arm is; the exact ones, else the best miss."""
+        Home comes first so that the same tool pose gets the same posture whatever came before: data that is easier to learn.
+        """
         target = tf.inverse(self.base_pose()) @ T_world_tcp
         first = self.kin.inverse(target, self.kin.home)
+        if first.ok:
+            yield first
         second = self.kin.inverse(target, self.joints)
-        good = [s for s in (first, second) if s.ok]
-        if len(good) == 2 and np.abs(first.joints - second.joints).max() < 0.05:
-            return good[:1]
-        return good or [min((first, second), key=lambda s: s.position_error)]
+        if second.ok and not (first.ok and np.abs(first.joints - second.joints).max() < 0.05):
+            yield second
+        elif not first.ok:
+            yield min((first, second), key=lambda s: s.position_error)
 
     def line(self, T_from: tf.Float, T_to: tf.Float, start: tf.Float) -> tf.Float | None:
         """Arm joints (k, n) along the straight tool motion between two world poses; None when it leaves reach."""

@@ -57,12 +57,13 @@ def _pursue(control: Controller) -> Failure | None:
             return error.failure(step=session.steps)
         if attempt:
             session.note("replanned", text="; ".join(map(str, steps)))
+        before = session.steps
         failure = _run(control, steps)
         if failure is None:
             failure = _rest(control)
             if failure is None:
                 return None
-        if failure.code == "goal.timeout":
+        if failure.code == "goal.timeout" or session.steps == before:  # planning again from the same place is no use
             return failure
     return failure
 

@@ -11,13 +11,15 @@ from embodiedsmith.assets.asset import Grasp
 from embodiedsmith.motion.collision import Hit
 from embodiedsmith.motion.controller import Controller, opening
 from embodiedsmith.motion.errors import MotionError
+from embodiedsmith.motion.kinematics import Solution
 from embodiedsmith.world import transforms as tf
 
 FINGER_ROOM = 0.006  # [m] the open gripper must be wider than the item
 APPROACH = 0.10  # [m] straight approach before the grasp
 SHORT_APPROACH = 0.05
 NEAR = 0.002  # [m] kept from everything else while approaching
-MAX_TRIED = 80
+MAX_TRIED = 200
+ALIKE = 0.4  # [rad] between hand orientations that lead to the same dead end
 FLIP = tf.turn_z(np.pi)
 
 
@@ -45,6 +47,14 @@ class Tally:
     blocker: Hit | None = None
     later: int = 0
     later_reason: str = ""
+
+    def misses(self, posture: Solution) -> bool:
+        """Count a tool pose that no joints reach; False when they do."""
+        if posture.ok:
+            return False
+        self.unreachable += 1
+        self.nearest = min(self.nearest, max(posture.position_error, 0.1 * posture.rotation_error))
+        return True
 
     def error(self, stage: str, item: str) -> MotionError:
         """The typed failure that says what stood in the way of most candidates."""
@@ -113,31 +123,39 @@ def plans(
     T_world_item = control.world.item_pose(item)
     checker.allow([(item, "finger_0"), (item, "finger_1")])
     limit = control.robot.arm.gripper.max_width
+    dead: list[tuple[Grasp, tf.Float]] = []
     for grasp, T in candidates(control, item, level=level)[:MAX_TRIED]:
-        tally.tried += 1
-        postures = control.postures(T)
-        if not postures[0].ok:
-            tally.unreachable += 1
-            tally.nearest = min(tally.nearest, max(postures[0].position_error, 0.1 * postures[0].rotation_error))
+        if any(_alike(T, grasp, other) for other in dead):
             continue
+        tally.tried += 1
         checker.set_gripper(opening(limit, grasp.width))
         path = None
-        for posture in postures:
+        for posture in control.postures(T):
+            if tally.misses(posture):
+                break
             hit = checker.hit(posture.joints, NEAR)
             tally.blocker = hit or tally.blocker
             path = None if hit else _approach(control, T, posture.joints)
             if path is not None:
                 break
-        if path is None:
+        else:
             tally.blocked += 1
+        if path is None:
             continue
         plan = GraspPlan(grasp, T, path[-1], path, tf.inverse(T) @ T_world_item)
         reason = ready(plan)
         if reason is not None:
             tally.later += 1
             tally.later_reason = reason
+            dead.append((grasp, T))
             continue
         yield plan
+
+
+def _alike(T: tf.Float, grasp: Grasp, other: tuple[Grasp, tf.Float]) -> bool:
+    """Whether a grasp is so like another that what came to nothing with one will with the other."""
+    seen, T_seen = other
+    return grasp.kind == seen.kind and float(np.trace(T[:3, :3].T @ T_seen[:3, :3])) > 1 + 2 * np.cos(ALIKE)
 
 
 def _approach(control: Controller, T: tf.Float, joints: tf.Float) -> tf.Float | None:

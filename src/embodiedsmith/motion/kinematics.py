@@ -59,7 +59,15 @@ class Kinematics:
         self._task = mink.FrameTask(arm.tcp_site, "site", position_cost=1.0, orientation_cost=0.3, lm_damping=1e-3)
         self._site = self.model.site(arm.tcp_site).id
         self._rest = self._configuration.q.copy()
-        self._frozen = np.setdiff1d(np.arange(self.model.nv), self._dof)
+        self._shoulder, self._stretch = self._measure()
+
+    def _measure(self) -> tuple[tf.Float, float]:
+        """Where the second joint is in the base frame (3,), and the length [m] of the chain from there to the tool: no farther."""
+        data = mujoco.MjData(self.model)
+        mujoco.mj_kinematics(self.model, data)
+        points = [data.xanchor[self.model.joint(j).id].copy() for j in self.robot.arm.joints[1:]]
+        points.append(data.site_xpos[self._site].copy())
+        return points[0], float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
 
     def forward(self, joints: tf.Float) -> tf.Float:
         """Tool pose (4, 4) in the base frame at arm joints (n,)."""
@@ -73,6 +81,9 @@ class Kinematics:
 
     def inverse(self, T_base_tcp: tf.Float, start: tf.Float, *, iterations: int = ITERATIONS) -> Solution:
         """Arm joints that bring the tool to `T_base_tcp` (4, 4), searched from `start` (n,); the best found when none is exact."""
+        far = float(np.linalg.norm(T_base_tcp[:3, 3] - self._shoulder)) - self._stretch
+        if far > 0:
+            return Solution(np.clip(start, self.lower, self.upper), far, 0.0)
         configuration, task = self._configuration, self._task
         task.set_target(mink.SE3.from_matrix(T_base_tcp))
         q = self._rest.copy()
@@ -109,22 +120,6 @@ class Kinematics:
             free &= ~blocked
         step *= min(1.0, STEP / max(float(np.abs(step).max()), 1e-9))
         return np.clip(joints + step, self.lower, self.upper)
-
-    def solve(self, T_base_tcp: tf.Float, start: tf.Float, rng: np.random.Generator, *, starts: int = 3) -> Solution:
-        """As `inverse`, from home, then `start`, then random joints near home: the first exact one, else the best.
-
-        Home comes first so that the same tool pose gets the same arm posture whatever came before: data that is easier to learn.
-        """
-        guesses = [self.home, start]
-        best = Solution(start, np.inf, np.inf)
-        for k in range(starts):
-            guess = guesses[k] if k < len(guesses) else self.home + rng.uniform(-0.8, 0.8, len(self.home))
-            found = self.inverse(T_base_tcp, guess)
-            if found.ok:
-                return found
-            if found.position_error < best.position_error:
-                best = found
-        return best
 
     def line(self, T_from: tf.Float, T_to: tf.Float, start: tf.Float, *, spacing: float = 0.015) -> tf.Float | None:
         """Arm joints (k, n) along the straight tool motion between two base-frame poses, from `start`; None when it leaves reach.

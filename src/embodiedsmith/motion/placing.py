@@ -75,21 +75,18 @@ def plans(
     for spot in islice(spots, most):
         tally.tried += 1
         T_tcp = spot.T_world_item @ tf.inverse(T_tcp_item)
-        postures = control.postures(T_tcp)
-        if not postures[0].ok:
-            tally.unreachable += 1
-            tally.nearest = min(tally.nearest, max(postures[0].position_error, 0.1 * postures[0].rotation_error))
-            continue
         plan = None
-        for posture in postures:
+        for posture in control.postures(T_tcp):
+            if tally.misses(posture):
+                break
             plan = _try(control, item, spot, T_tcp_item, T_tcp, posture.joints, owner, tally)
             if plan is not None:
                 break
+        else:
+            tally.blocked += 1
         checker.hold(None)
         if plan is not None:
             yield plan
-        else:
-            tally.blocked += 1
 
 
 def _try(
@@ -264,11 +261,12 @@ def _choices(
     control: Controller, load: Load, T_world_place: tf.Float, points: list[tuple[float, float]]
 ) -> Iterator[tuple[float, tuple[float, float], float]]:
     """Height above the floor of the place, point and yaw in its frame, best first."""
-    for height in HIGHER:
-        for point in points:
-            T_spot = T_world_place @ tf.translate((*point, 0.0))
-            for yaw in _yaws(control, load.T_world_item, T_spot):
-                yield height, point, yaw
+    for first in range(0, len(points), 2):
+        for height in HIGHER:
+            for point in points[first : first + 2]:
+                T_spot = T_world_place @ tf.translate((*point, 0.0))
+                for yaw in _yaws(control, load.T_world_item, T_spot):
+                    yield height, point, yaw
 
 
 def _yaws(control: Controller, T_now: tf.Float, T_world_spot: tf.Float) -> list[float]:
