@@ -121,6 +121,7 @@ class World:
         self._servo = np.array([model.actuator(ROBOT + n).id for n in actuators], dtype=int)
         kp = model.actuator_gainprm[self._servo, 0]
         self._feed = -model.actuator_biasprm[self._servo, 2] / kp
+        self._index_servos()
         self.grippers = [(model.actuator(ROBOT + arm.gripper.actuator).id, arm.gripper) for arm in robot.arms]
         self.finger_qpos = [[int(model.joint(ROBOT + j).qposadr[0]) for j in arm.gripper.joints] for arm in robot.arms]
         self.tcp_site = model.site(ROBOT + robot.arm.tcp_site).id
@@ -135,6 +136,23 @@ class World:
             home[:3] = base.position[0], base.position[1], base.yaw
         self.home = home
         self._label_owners()
+
+    def _index_servos(self) -> None:
+        """Numbers by which each servo turns control, position and velocity into force, and their limits."""
+        model, servo = self.model, self._servo
+        joints = model.dof_jntid[self.robot_dof]
+        limited = {
+            "ctrl": (model.actuator_ctrllimited[servo], model.actuator_ctrlrange[servo]),
+            "force": (model.actuator_forcelimited[servo], model.actuator_forcerange[servo]),
+            "joint": (model.jnt_actfrclimited[joints], model.jnt_actfrcrange[joints]),
+        }
+        ranges = {k: np.where(on[:, None].astype(bool), span, (-np.inf, np.inf)).T for k, (on, span) in limited.items()}
+        self._ctrl_range = ranges["ctrl"]
+        self._force_range = np.stack(
+            [np.maximum(ranges["force"][0], ranges["joint"][0]), np.minimum(ranges["force"][1], ranges["joint"][1])]
+        )
+        self._gain = model.actuator_gainprm[servo, 0].copy()
+        self._bias = model.actuator_biasprm[servo, :3].T.copy()
 
     def _label_owners(self) -> None:
         """Give every geom an owner: what a contact with it is a contact with."""
@@ -341,9 +359,7 @@ class World:
             data.ctrl[actuator] = hand.open_ctrl + closing * (hand.closed_ctrl - hand.open_ctrl)
         if self._noise is not None:
             scale = self.scenario.randomization.torque_noise
-            data.qfrc_applied[self.robot_dof] = (
-                scale * self._noise.standard_normal(self.joint_count) * data.qfrc_actuator[self.robot_dof]
-            )
+            data.qfrc_applied[self.robot_dof] = scale * self._noise.standard_normal(self.joint_count) * self.effort()
 
     def _check(self, before: float) -> None:
         if (fault := self._fault()) is not None:
@@ -407,7 +423,7 @@ class World:
         out = np.empty(self.observation_size)
         out[:n] = data.qpos[self.robot_qpos]
         out[n : 2 * n] = data.qvel[self.robot_dof]
-        out[2 * n : 3 * n] = data.qfrc_actuator[self.robot_dof]
+        out[2 * n : 3 * n] = self.effort()
         at = 3 * n
         for k in range(len(self.grippers)):
             out[at] = self.gripper(k)
@@ -422,6 +438,18 @@ class World:
         out[at:] = data.qpos[self._joint_addresses]
         self._variation.blur(out, self._quaternions, self.control_step)
         return out
+
+    def effort(self) -> tf.Float:
+        """Forces [N, N m] of the base and arm servos in the present state, shape (joint_count,).
+
+        The engine's own are those of the physics step before, which a restored world does not know.
+        """
+        data = self.data
+        ctrl = np.clip(data.ctrl[self._servo], *self._ctrl_range)
+        b0, b1, b2 = self._bias
+        force = self._gain * ctrl + b0 + b1 * data.qpos[self.robot_qpos] + b2 * data.qvel[self.robot_dof]
+        clipped: tf.Float = np.clip(force, *self._force_range)
+        return clipped
 
     def gripper(self, arm: int = 0) -> float:
         """Measured closing of the gripper, 0 open to 1 closed."""
