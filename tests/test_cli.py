@@ -215,7 +215,7 @@ def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [*SMITH, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", start_new_session=True
     )
-    until_episodes(folder, 1, process)
+    until_episodes(folder, 2, process)  # the second file is begun once the first is in the index
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the workers too
     out, err = process.communicate(timeout=60)
     assert process.returncode == 1
