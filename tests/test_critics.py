@@ -12,7 +12,7 @@ from forge_scenes import DRAFTS, draft, item, says
 from embodiedsmith.forge.critics import Context, critics, review
 from embodiedsmith.forge.critics.base import Verdict
 from embodiedsmith.forge.layout import layout
-from embodiedsmith.spec import All, Finding, Pose, Scenario
+from embodiedsmith.spec import All, EmbodimentSpec, Finding, Pose, Scenario
 from embodiedsmith.tasks.text import instruction
 
 BY_NAME = {critic.name: critic for critic in critics()}
@@ -293,10 +293,47 @@ def test_logic_on_goals_no_skill_brings_about() -> None:
     assert finding.code == "logic.no_plan"
 
 
-@pytest.mark.parametrize("critic", ["logic", "execution"])
+@pytest.mark.parametrize("critic", ["logic", "reach", "execution"])
 def test_a_start_that_does_not_come_to_rest_is_told_by_whoever_meets_it(critic: str) -> None:
     in_the_air = changed(on_table((0.0, 0.2), (0.0, -0.2)), "block_1", pose=Pose(position=(0.0, 0.2, 0.05)))
     assert codes(critic, in_the_air) == {f"{critic}.start_moves"}
+
+
+# ---------------------------------------------------------------------- reach
+
+
+@pytest.mark.parametrize("name", ["stack", "drawer", "microwave", "shelf", "mobile"])
+def test_reach_accepts_what_was_laid_out_for_it(name: str) -> None:
+    assert found("reach", laid_out(name)) == []
+
+
+def test_a_goal_three_metres_away_is_out_of_reach_by_what_is_missing() -> None:
+    scenario = on_table((0.0, 0.2), (0.0, -0.2))
+    task = scenario.task.model_copy(update={"goal": says("at", "block_1", x=3.0, y=0.0, z=0.76)})
+    (finding,) = found("reach", scenario.model_copy(update={"task": task}))
+    assert finding.code == "reach.unreachable"
+    assert finding.subjects == ("block_1",)
+    assert finding.value is not None and 1.8 < finding.value < 2.3  # a Panda reaches 0.855 m from its shoulder
+    assert "the hand stays" in finding.message and "cm away" in finding.message
+
+
+def test_an_item_and_a_handle_out_of_reach() -> None:
+    far = changed(on_table((0.0, 0.2), (0.0, -0.2)), "table", pose=Pose.planar(1.5, 0.0, 0.0, np.pi))
+    assert [f.subjects for f in found("reach", far)] == [("block_1",)]
+    sound = laid_out("drawer")
+    away = sound.model_copy(update={"embodiment": EmbodimentSpec(name="panda", base=Pose.planar(-1.0, 0.0, 0.9))})
+    findings = found("reach", away)
+    assert ("drawer_unit.drawer_top",) in [f.subjects for f in findings]
+    assert all(f.value is not None and f.value > 0.1 for f in findings)
+
+
+def test_what_no_gripper_spans() -> None:
+    """Furniture has nothing to be lifted by."""
+    heavy = changed(on_table((0.0, 0.3), (0.0, -0.3)), "block_1", asset=item("shelf").asset, fixed=False)
+    task = heavy.task.model_copy(update={"goal": says("lifted", "block_1")})
+    (finding,) = found("reach", heavy.model_copy(update={"task": task}))
+    assert finding.code == "reach.no_grasp"
+    assert "8.0 cm" in finding.message
 
 
 # ---------------------------------------------------------------------- execution
