@@ -22,7 +22,7 @@ from embodiedsmith.world import transforms as tf
 from embodiedsmith.world.compile import body_frame
 
 TILTS = (0.0, 0.5, -0.5, 0.9, -0.9)  # [rad] about a bar, by which a hand may hold it
-MISS = 0.005  # [m] by which a place may be missed here: the skills have more ways than are tried
+MISS = 0.002  # [m] by which a place may be missed
 AJAR = 0.3  # opening fraction from which a part need not be held by its handle
 FROM_ABOVE = 12  # yaws of a hand that points down
 
