@@ -16,11 +16,12 @@ class WordingCritic:
     codes = ("logic.text_disagrees",)
 
     def review(self, context: Context) -> list[Finding]:
-        """One finding per instruction that asks for something else; a warning for the user's own words, which are free."""
+        """One finding per instruction that asks for something else.
+
+        The user's own text is not judged: it is free in its words, and the agent has read the goal out of it.
+        """
         task = context.scenario.task
-        findings = [f for text in task.instructions.values() if (f := check_text(text, task.goal)) is not None]
-        own = check_text(task.user_text, task.goal) if task.user_text else None
-        return findings + ([own.model_copy(update={"severity": "warning"})] if own is not None else [])
+        return [f for text in task.instructions.values() if (f := check_text(text, task.goal)) is not None]
 
 
 CRITIC = WordingCritic()

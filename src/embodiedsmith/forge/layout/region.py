@@ -1,0 +1,99 @@
+"""Level areas on and in things, and the poses in which an item fits there."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from embodiedsmith.forge.layout.prisms import Float, grown
+from embodiedsmith.spec import Pose
+
+if TYPE_CHECKING:
+    from embodiedsmith.forge.layout.attempt import Attempt
+
+TURN_LIMIT = math.radians(40)  # furniture on a surface is turned towards the robot by at most this
+
+
+@dataclass(frozen=True)
+class Region:
+    """A level area in which an item is to stand."""
+
+    item: str
+    T_world: Float
+    size: tuple[float, float]
+    shape: str
+    carrier: str
+    front: bool
+    """Whether it is reached from its front (+x) only."""
+
+    def draw(self, attempt: Attempt, heading: float | None) -> Pose | None:
+        """A pose with room to the edges and for the attempt's variation; None when the yaw drawn does not fit."""
+        rng = attempt.rng
+        x, y = rng.uniform(-0.5, 0.5, 2) * self.size
+        if self.front:
+            x = self.size[0] * rng.uniform(-0.15, 0.5)
+        if heading is None:
+            yaw = float(rng.uniform(-math.pi, math.pi))
+        else:
+            world = self.T_world @ np.array([x, y, 0.0, 1.0])
+            toward = math.atan2(world[1] - attempt.base.position[1], world[0] - attempt.base.position[0])
+            yaw = toward + heading + float(rng.uniform(-0.5, 0.5)) - self._turned()
+        if self._tight(attempt):  # no room to play: the middle, square to it
+            pose = self._middle(attempt, float(rng.integers(4)) * math.pi / 2)
+            return pose if self.holds(attempt, pose, play=0.0) else self._middle(attempt, 0.0)
+        pose = Pose.planar(float(x), float(y), 0.0, yaw)
+        return pose if self.holds(attempt, pose) else None
+
+    def draw_facing(self, attempt: Attempt) -> Pose | None:
+        """A pose for furniture: its front towards the robot, turned at most `TURN_LIMIT` from the surface's own front."""
+        rng = attempt.rng
+        x, y = rng.uniform(-0.5, 0.5, 2) * self.size
+        world = self.T_world @ np.array([x, y, 0.0, 1.0])
+        toward = math.atan2(attempt.base.position[1] - world[1], attempt.base.position[0] - world[0])
+        turn = (toward - self._turned() + math.pi) % (2 * math.pi) - math.pi + rng.uniform(-0.35, 0.35)
+        if attempt.robot.base.kind != "fixed":
+            turn = rng.uniform(-0.15, 0.15)
+        turn = float(np.clip(turn, -TURN_LIMIT, TURN_LIMIT))
+        points = self._footprint(attempt, turn, 0.0)
+        low, high = -np.asarray(self.size) / 2 - points.min(axis=0), np.asarray(self.size) / 2 - points.max(axis=0)
+        if (low > high).any():
+            return None
+        x, y = rng.uniform(low[0], high[0]), float(np.clip(y, low[1], high[1]))
+        return Pose.planar(float(x), y, 0.0, turn)
+
+    def _footprint(self, attempt: Attempt, yaw: float, turn: float) -> Float:
+        """Corners of the item's footprint about its root at a yaw, grown for turns up to `turn`, shape (4, 2)."""
+        low, high = attempt.built[self.item].extents
+        half = grown(((high[0] - low[0]) / 2, (high[1] - low[1]) / 2), turn)
+        middle = np.array([(low[0] + high[0]) / 2, (low[1] + high[1]) / 2])
+        c, s = math.cos(yaw), math.sin(yaw)
+        signs = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])
+        points: Float = (signs * half + middle) @ np.array([[c, s], [-s, c]])
+        return points
+
+    def holds(self, attempt: Attempt, pose: Pose, *, play: float | None = None) -> bool:
+        """Whether the item's footprint there, with its variation, stays within."""
+        edge = 0.01 + 0.015 * attempt.comfort
+        if play is None:
+            play = attempt.jitter
+        points = self._footprint(attempt, pose.yaw, attempt.turn if play else 0.0) + pose.position[:2]
+        if self.shape == "disc":
+            away = float(np.linalg.norm(points, axis=1).max())
+            return away <= self.size[0] / 2 - edge - play
+        return bool((np.abs(points) <= np.asarray(self.size) / 2 - edge - play).all())
+
+    def _tight(self, attempt: Attempt) -> bool:
+        """Whether the item would not fit anywhere at any yaw with its variation."""
+        return not self.holds(attempt, self._middle(attempt, 0.0)) and not self.holds(attempt, self._middle(attempt, math.pi / 2))
+
+    def _middle(self, attempt: Attempt, yaw: float) -> Pose:
+        low, high = attempt.built[self.item].extents
+        x, y = (low[0] + high[0]) / 2, (low[1] + high[1]) / 2
+        c, s = math.cos(yaw), math.sin(yaw)
+        return Pose.planar(-(c * x - s * y), -(s * x + c * y), 0.0, yaw)
+
+    def _turned(self) -> float:
+        return math.atan2(self.T_world[1, 0], self.T_world[0, 0])
