@@ -19,7 +19,7 @@ APPROACH = 0.10  # [m] straight approach before the grasp
 SHORT_APPROACH = 0.05
 NEAR = 0.002  # [m] kept from everything else while approaching
 MAX_TRIED = 200
-ALIKE = 0.4  # [rad] between hand orientations that lead to the same dead end
+ALIKE, ALIKE_SHIFT = 0.15, 0.015  # [rad, m] between grasps that lead to the same dead end
 FLIP = tf.turn_z(np.pi)
 
 
@@ -123,9 +123,10 @@ def plans(
     T_world_item = control.world.item_pose(item)
     checker.allow([(item, "finger_0"), (item, "finger_1")])
     limit = control.robot.arm.gripper.max_width
-    dead: list[tuple[Grasp, tf.Float]] = []
+    dead: list[tf.Float] = []
     for grasp, T in candidates(control, item, level=level)[:MAX_TRIED]:
-        if any(_alike(T, grasp, other) for other in dead):
+        kind = _class(tf.inverse(T_world_item) @ T)
+        if any(_alike(kind, other) for other in dead):
             continue
         tally.tried += 1
         checker.set_gripper(opening(limit, grasp.width))
@@ -147,15 +148,21 @@ def plans(
         if reason is not None:
             tally.later += 1
             tally.later_reason = reason
-            dead.append((grasp, T))
+            dead.append(kind)
             continue
         yield plan
 
 
-def _alike(T: tf.Float, grasp: Grasp, other: tuple[Grasp, tf.Float]) -> bool:
-    """Whether a grasp is so like another that what came to nothing with one will with the other."""
-    seen, T_seen = other
-    return grasp.kind == seen.kind and float(np.trace(T[:3, :3].T @ T_seen[:3, :3])) > 1 + 2 * np.cos(ALIKE)
+def _class(T_item_tcp: tf.Float) -> tf.Float:
+    """A grasp with its turn about the item's axis taken out, shape (4, 4): an item is put down at any turn, so these are alike."""
+    approach, closing = T_item_tcp[:3, 2], T_item_tcp[:3, 1]
+    pointer = approach if np.hypot(approach[0], approach[1]) > 0.25 else closing
+    return tf.turn_z(-float(np.arctan2(pointer[1], pointer[0]))) @ T_item_tcp
+
+
+def _alike(grasp: tf.Float, other: tf.Float) -> bool:
+    turn = float(np.trace(grasp[:3, :3].T @ other[:3, :3]))
+    return turn > 1 + 2 * np.cos(ALIKE) and float(np.linalg.norm(grasp[:3, 3] - other[:3, 3])) < ALIKE_SHIFT
 
 
 def _approach(control: Controller, T: tf.Float, joints: tf.Float) -> tf.Float | None:

@@ -5,6 +5,7 @@ Only the robot is in this model, standing at the origin; the world's pose of the
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -20,6 +21,9 @@ ROTATION_TOLERANCE = 0.01  # [rad]
 LIMIT_MARGIN = 0.01  # [rad] kept from joint limits, so that servo overshoot stays inside
 ITERATIONS = 40
 PROGRESS, PATIENCE = 0.97, 5  # given up when the error has not shrunk by 3 % for so many iterations
+TURN = 0.3  # [m/rad] what a turn weighs against a shift
+DAMPING = 1e-2  # of the squared error: Levenberg-Marquardt, small near the solution
+_WEIGHTS = np.array([1.0, 1.0, 1.0, TURN, TURN, TURN])
 STEP = 0.35  # [rad] largest joint change an iteration, so that linearisation holds
 
 
@@ -56,7 +60,7 @@ class Kinematics:
         self.upper = np.where(limited, ranges[:, 1] - LIMIT_MARGIN, 2 * np.pi)
         self.home = np.asarray(arm.home, dtype=np.float64)
         self._configuration = mink.Configuration(self.model)
-        self._task = mink.FrameTask(arm.tcp_site, "site", position_cost=1.0, orientation_cost=0.3, lm_damping=1e-3)
+        self._task = mink.FrameTask(arm.tcp_site, "site", position_cost=1.0, orientation_cost=TURN)
         self._site = self.model.site(arm.tcp_site).id
         self._rest = self._configuration.q.copy()
         self._shoulder, self._stretch = self._measure()
@@ -93,31 +97,30 @@ class Kinematics:
         for _ in range(iterations):
             configuration.update(q)
             error = task.compute_error(configuration)
-            position, turn = float(np.linalg.norm(error[:3])), float(np.linalg.norm(error[3:]))
+            position, turn = math.hypot(*error[:3]), math.hypot(*error[3:])
             since += 1
-            if position + 0.3 * turn < PROGRESS * (best.position_error + 0.3 * best.rotation_error):
+            left, before = position + TURN * turn, best.position_error + TURN * best.rotation_error
+            if left < PROGRESS * before:
                 since = 0
-            if position + 0.3 * turn < best.position_error + 0.3 * best.rotation_error:
+            if left < before:
                 best = Solution(q[self.qpos].copy(), position, turn)
             if best.ok or since > PATIENCE:
                 break
-            q[self.qpos] = self._descend(q[self.qpos])
+            q[self.qpos] = self._descend(q[self.qpos], error)
         return best
 
-    def _descend(self, joints: tf.Float) -> tf.Float:
+    def _descend(self, joints: tf.Float, error: tf.Float) -> tf.Float:
         """One damped Gauss-Newton step on mink's task, joints at a limit left out of it."""
-        objective = self._task.compute_qp_objective(self._configuration)
-        free = np.ones(len(joints), dtype=bool)
-        step = np.zeros(len(joints))
-        for _ in range(3):
-            rows = self._dof[free]
-            H = objective.H[np.ix_(rows, rows)] + 1e-6 * np.eye(len(rows))
-            step[:] = 0.0
-            step[free] = np.linalg.solve(H, -objective.c[rows])
-            blocked = ((joints <= self.lower) & (step < 0)) | ((joints >= self.upper) & (step > 0))
-            if not (blocked & free).any():
-                break
-            free &= ~blocked
+        J = _WEIGHTS[:, None] * self._task.compute_jacobian(self._configuration)[:, self._dof]
+        pull = -J.T @ (_WEIGHTS * error)
+        H = J.T @ J
+        H[np.diag_indices_from(H)] += DAMPING * (1e-3 + float(error @ error))
+        step = np.linalg.solve(H, pull)
+        blocked = ((joints <= self.lower) & (step < 0)) | ((joints >= self.upper) & (step > 0))
+        if blocked.any():
+            H[blocked] = H[:, blocked] = 0.0
+            H[blocked, blocked] = 1.0
+            step = np.linalg.solve(H, np.where(blocked, 0.0, pull))
         step *= min(1.0, STEP / max(float(np.abs(step).max()), 1e-9))
         return np.clip(joints + step, self.lower, self.upper)
 

@@ -19,7 +19,7 @@ LIFT = 0.12  # [m]
 LIFTS = (LIFT, 0.08, 0.05)
 NUDGE = 0.012  # [m] lifted before pulling out of a front opening
 REGRASPS = 4
-LOOK_AHEAD = 40  # spots tried for a grasp before it counts as a dead end
+LOOK_AHEAD = 60  # spots tried for a grasp before it counts as a dead end
 
 
 def run(control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...]) -> None:
