@@ -66,7 +66,7 @@ CATEGORY = Category(
             default=0.38, low=0.34, high=0.50, unit="m", meaning="along x, door included", source="20-23 l ovens 0.33-0.40 m"
         ),
         "height": Param(
-            default=0.30, low=0.26, high=0.40, unit="m", meaning="overall", source="20-23 l ovens 0.26-0.30 m", scales=True
+            default=0.33, low=0.26, high=0.42, unit="m", meaning="overall", source="25-32 l ovens 0.29-0.35 m", scales=True
         ),
     },
     colors=("grey", "white", "black", "silver", "red"),

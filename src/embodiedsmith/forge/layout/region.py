@@ -14,7 +14,8 @@ from embodiedsmith.spec import Pose
 if TYPE_CHECKING:
     from embodiedsmith.forge.layout.attempt import Attempt
 
-TURN_LIMIT = math.radians(40)  # furniture on a surface is turned towards the robot by at most this
+TURN_PLAY = 0.25  # [rad] by which furniture may look past the robot
+TURN_LIMIT = math.radians(60)  # furniture on a surface is turned towards the robot by at most this
 
 
 @dataclass(frozen=True)
@@ -51,18 +52,22 @@ class Region:
         """A pose for furniture: its front towards the robot, turned at most `TURN_LIMIT` from the surface's own front."""
         rng = attempt.rng
         x, y = rng.uniform(-0.5, 0.5, 2) * self.size
+        play = float(rng.uniform(-TURN_PLAY, TURN_PLAY))
+        for _ in range(2):  # the turn decides how far it may stand to the side, and that decides the turn
+            turn = self._turn_to_robot(attempt, x, y) + play if attempt.robot.base.kind == "fixed" else play
+            turn = float(np.clip(turn, -TURN_LIMIT, TURN_LIMIT))
+            points = self._footprint(attempt, turn, 0.0)
+            low, high = -np.asarray(self.size) / 2 - points.min(axis=0), np.asarray(self.size) / 2 - points.max(axis=0)
+            if (low > high).any():
+                return None
+            x, y = float(np.clip(x, low[0], high[0])), float(np.clip(y, low[1], high[1]))
+        return Pose.planar(x, y, 0.0, turn)
+
+    def _turn_to_robot(self, attempt: Attempt, x: float, y: float) -> float:
+        """Yaw in the region's frame with which furniture at (x, y) faces the robot."""
         world = self.T_world @ np.array([x, y, 0.0, 1.0])
         toward = math.atan2(attempt.base.position[1] - world[1], attempt.base.position[0] - world[0])
-        turn = (toward - self._turned() + math.pi) % (2 * math.pi) - math.pi + rng.uniform(-0.35, 0.35)
-        if attempt.robot.base.kind != "fixed":
-            turn = rng.uniform(-0.15, 0.15)
-        turn = float(np.clip(turn, -TURN_LIMIT, TURN_LIMIT))
-        points = self._footprint(attempt, turn, 0.0)
-        low, high = -np.asarray(self.size) / 2 - points.min(axis=0), np.asarray(self.size) / 2 - points.max(axis=0)
-        if (low > high).any():
-            return None
-        x, y = rng.uniform(low[0], high[0]), float(np.clip(y, low[1], high[1]))
-        return Pose.planar(float(x), y, 0.0, turn)
+        return (toward - self._turned() + math.pi) % (2 * math.pi) - math.pi
 
     def _footprint(self, attempt: Attempt, yaw: float, turn: float) -> Float:
         """Corners of the item's footprint about its root at a yaw, grown for turns up to `turn`, shape (4, 2)."""
