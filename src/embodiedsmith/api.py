@@ -45,6 +45,8 @@ Format = Literal["lerobot", "robomimic"]
 CAMERAS = ("front", "over_shoulder", "wrist")
 SIZE = 128
 """Width and height of exported pictures [pixels]."""
+MODES: tuple[Mode, ...] = ("none", "resample", "joint")
+"""Modes there are so far: those that edit scenes or tasks alone are not."""
 BUDGET = 20
 """Proposals drawn at most for one scenario."""
 EPISODES_PER_SCENARIO = 3
@@ -131,7 +133,7 @@ def make(
         seed: Of every random draw: equal arguments give equal episodes, byte for byte, for any number of workers.
         embodiment: A robot's name (`embodiedsmith.embodiments.names()`).
         agent: Who proposes scenarios.
-        mode: How proposals are refined.
+        mode: "none": one proposal a scenario. "resample", "joint": rejected proposals are drawn again, up to the budget.
         workers: Processes. A script that asks for more than one needs `if __name__ == "__main__":` around its main part.
         scenarios: Different scenarios to forge; None: one for every three episodes.
         budget: Proposals drawn at most for one scenario.
@@ -390,6 +392,8 @@ def _brief(text: str, embodiment: str, agent: AgentName, mode: Mode, seed: int) 
     """The arguments as a brief; raises UsageError with every fault at once."""
     embodiments.get(embodiment)
     agents.get(agent)
+    if mode not in MODES:
+        raise UsageError(f"no forge mode '{mode}'", where="mode", choices=MODES)
     try:
         return Brief(text=text, embodiment=embodiment, agent=agent, mode=mode, seed=seed)
     except ValidationError as error:

@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 from tyro.conf import Positional
 
 from embodiedsmith.cli.common import Command, Flag, Outcome, shown_counts
 from embodiedsmith.runtime.errors import Interrupted
-from embodiedsmith.spec.scenario import AgentName, Mode
+from embodiedsmith.spec.scenario import AgentName
 
 if TYPE_CHECKING:
     from embodiedsmith.api import RunResult
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 MOST_WORKERS = 8
 """Processes started when nobody says how many: each holds some 300 MB."""
 
+Mode = Literal["none", "resample", "joint"]
 Episodes = Annotated[int, tyro.conf.arg(name="episodes", aliases=("-n",))]
 Scenarios = Annotated[int, tyro.conf.arg(name="scenarios", aliases=("-n",))]
 
@@ -51,7 +52,7 @@ class Make(Command):
     agent: AgentName = "rule"
     """Who proposes scenarios."""
     mode: Mode = "joint"
-    """How proposals are refined. Rejected proposals are drawn again; `joint` lets the layout anticipate the task."""
+    """`none`: one proposal; `resample`, `joint`: rejected proposals are drawn again, up to the budget."""
     workers: int | None = None
     """Processes; as many as there are usable cores (at most 8) when not given. The result does not depend on it."""
     scenarios: int | None = None
@@ -104,7 +105,7 @@ class Forge(Command):
     agent: AgentName = "rule"
     """Who proposes scenarios."""
     mode: Mode = "joint"
-    """How proposals are refined. Rejected proposals are drawn again; `joint` lets the layout anticipate the task."""
+    """`none`: one proposal; `resample`, `joint`: rejected proposals are drawn again, up to the budget."""
     workers: int | None = None
     """Processes; as many as there are usable cores (at most 8) when not given. The result does not depend on it."""
     budget: int = 20
