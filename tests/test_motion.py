@@ -172,7 +172,6 @@ def test_the_checker_agrees_with_the_engine_s_contacts(robot: str) -> None:
     assert checker.checks == 150
 
 
-@pytest.mark.xfail(strict=True, reason="the broad phase goes by body_margin, which is not set: what is near is not seen")
 def test_a_margin_sees_what_is_near(control: Controller) -> None:
     """Lowering the open hand onto the table: the distance found is the height of the lowest finger."""
     checker = control.checker
@@ -308,7 +307,6 @@ def test_timing_keeps_the_limits_and_ends_at_rest(robot: str, waypoints: int) ->
         assert len(rows) * dt < 3 * fastest + 1.0
 
 
-@pytest.mark.xfail(strict=True, reason="the spline swings out by 0.09 rad where a long leg meets short ones")
 def test_what_is_timed_stays_on_the_path_that_was_checked() -> None:
     path = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 0.02], [1.0, 0.04], [1.0, 0.06]])
     rows = parametrize(path, np.full(2, 2.0), np.full(2, 8.0), 0.05, stage="test")

@@ -20,6 +20,7 @@ LAGS = (0.0, 0.5, 1.0, 0.25, 0.75)
 """Fractions of a door's turn that the hand does not follow: a vertical bar turns in the fingers."""
 ARC_STEP = 0.06  # [rad] of a hinge between waypoints
 SLIDE_STEP = 0.02  # [m] of a slide
+YIELD = 0.15  # [rad] the arm may end off its target at the end of an arc: hinges and grips give; what counts is the part
 MOVES = 3  # times the hand takes hold anew
 LEAST_MOVE = 0.04  # of the opening range: less is not worth a move
 OVERSHOOT = {"slide": 0.006, "hinge": 0.02}
@@ -213,6 +214,7 @@ class Articulation:
         else:
             control.gripper = 1.0
         control.reach(plan.approach[0], stage=stage)
+        control.await_gripper()
         control.follow(plan.approach, stage=stage, speed=CARE)
         if plan.grips:
             control.grip(1.0)
@@ -221,7 +223,7 @@ class Articulation:
                 raise MotionError(
                     f"{stage}.missed", f"the fingers closed beside the handle of {self.reference}", subjects=(self.reference,)
                 )
-        control.follow(plan.arc, stage=stage, speed=CARE)
+        control.follow(plan.arc, stage=stage, speed=CARE, tolerance=YIELD)
         control.wait(2)
         self.leave(plan.grips, stage)
 
@@ -232,8 +234,12 @@ class Articulation:
             control.preshape(2 * self.handle.radius)
             control.wait(LET_GO)
         control.look()
-        control.checker.allow([("finger_0", self.item), ("finger_1", self.item), ("robot", self.item)])
-        back = control.exit(control.checker.pose(control.joints), control.joints)
+        back = None
+        for touching in (("finger_0", "finger_1"), ("finger_0", "finger_1", "robot")):  # a link may lean on it already
+            control.checker.allow([(owner, self.item) for owner in touching])
+            back = control.exit(control.checker.pose(control.joints), control.joints)
+            if back is not None:
+                break
         if back is None:
             raise MotionError(f"{stage}.stuck", f"no way back from {self.reference}", subjects=(self.reference,))
         control.follow(back, stage=stage, speed=0.6)
@@ -254,7 +260,7 @@ def _perpendicular(direction: tf.Float, hint: tf.Float) -> tf.Float:
     out = hint - np.dot(hint, direction) * direction
     if np.linalg.norm(out) < 1e-3:
         out = np.cross(direction, (0.0, 0.0, 1.0))
-    return out / np.linalg.norm(out)
+    return np.asarray(out / np.linalg.norm(out))
 
 
 def move(part: Articulation, targets: tuple[float, ...], enough: float, *, push: bool, stage: str) -> None:
@@ -351,6 +357,6 @@ def _arc_plan(part: Articulation, start: Start, wanted: list[float]) -> ArcPlan 
 def _come(control: Controller, T: tf.Float, joints: tf.Float) -> tf.Float | None:
     for distance in (APPROACH, SHORT_APPROACH):
         back = control.straight(T, T @ tf.translate((0.0, 0.0, -distance)), joints)
-        if back is not None:
+        if back is not None and control.checker.in_the_open(back[-1]):
             return back[::-1]
     return None

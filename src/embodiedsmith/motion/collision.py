@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
+from itertools import pairwise
 
 import mujoco
 import numpy as np
@@ -44,6 +45,8 @@ class CollisionChecker:
         model.geom_contype[robot], model.geom_conaffinity[robot] = _ROBOT, _ROBOT
         model.geom_contype[things], model.geom_conaffinity[things] = _THINGS, _ROBOT
         model.geom_margin[things] = MARGIN
+        model.body_margin[:] = 0.0
+        np.maximum.at(model.body_margin, model.geom_bodyid, model.geom_margin)  # what the broad phase goes by
         self._things_type, self._things_affinity = model.geom_contype.copy(), model.geom_conaffinity.copy()
         count = len(world.owners)
         self._allowed = np.zeros((count, count), dtype=bool)
@@ -57,7 +60,6 @@ class CollisionChecker:
     def sync(self) -> None:
         """Take over the world's present positions."""
         self.data.qpos[:] = self._world.data.qpos
-        self.model.geom_margin[~self._robot_geoms] = np.where(self._things_type[~self._robot_geoms] != 0, MARGIN, 0.0)
 
     def allow(self, pairs: list[tuple[str, str]]) -> None:
         """Let pairs of owners touch, on top of what is allowed already."""
@@ -68,6 +70,14 @@ class CollisionChecker:
     def forbid_all(self) -> None:
         """Back to the robot touching nothing but itself at the fingers."""
         self._allowed[:] = self._always
+
+    def in_the_open(self, joints: tf.Float) -> bool:
+        """Whether arm joints are free of everything, also of what may be touched now: a motion can begin there."""
+        allowed = self._allowed.copy()
+        self.forbid_all()
+        free = self.hit(joints) is None
+        self._allowed[:] = allowed
+        return free
 
     def hold(self, item: str | None, T_tcp_item: tf.Float | None = None) -> None:
         """Carry an item along with the tool (None: nothing)."""
@@ -126,7 +136,7 @@ class CollisionChecker:
 
     def path_hit(self, path: tf.Float, clearance: float = TOUCH, *, step: float = 0.05) -> Hit | None:
         """The first hit along straight joint segments through `path` (k, n), sampled every `step` [rad]."""
-        for a, b in zip(path[:-1], path[1:], strict=True):
+        for a, b in pairwise(path):
             count = max(1, int(np.ceil(np.abs(b - a).max() / step)))
             for s in range(1, count + 1):
                 found = self.hit(a + (b - a) * (s / count), clearance)

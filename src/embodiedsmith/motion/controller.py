@@ -22,6 +22,7 @@ from embodiedsmith.world import transforms as tf
 
 SLIP = 0.02  # [m] a held item may shift in the hand before it counts as lost
 ARRIVE = 0.004  # [rad] largest joint error at the end of a motion
+OFF = 0.03  # [rad] the arm may stay off its target
 ARRIVE_STEPS = 8
 GRIP_STEPS = 24
 FINGER_PLAY = 0.03  # [m] by which the gripper is opened wider than what it is going to take
@@ -144,7 +145,7 @@ class Controller:
         path = plan(self.joints, goal, ArmSpace(self), self.rng, stage=stage)
         self.follow(path, stage=stage)
 
-    def follow(self, path: tf.Float, *, stage: str, speed: float = 1.0, keep: bool = True) -> None:
+    def follow(self, path: tf.Float, *, stage: str, speed: float = 1.0, tolerance: float = OFF) -> None:
         """Run a joint path (k, n) that starts where the arm is; `speed` scales the joint limits.
 
         Raises:
@@ -155,13 +156,12 @@ class Controller:
         targets = parametrize(path, speed * gentle * self._velocity, acceleration, self.dt, stage=stage)
         for k, target in enumerate(targets):
             self.step(target)
-            if keep and k % 4 == 3:
+            if k % 4 == 3:
                 self.check_held(stage)
-        self.arrive(path[-1], stage=stage)
-        if keep:
-            self.check_held(stage)
+        self.arrive(path[-1], stage=stage, tolerance=tolerance)
+        self.check_held(stage)
 
-    def arrive(self, goal: tf.Float, *, stage: str, tolerance: float = 0.03) -> None:
+    def arrive(self, goal: tf.Float, *, stage: str, tolerance: float) -> None:
         """Hold `goal` until the arm is there.
 
         Raises:
@@ -249,9 +249,17 @@ class Controller:
         hand = self.robot.arm.gripper
         self.gripper = opening(hand.max_width, width)
 
-    def take(self, item: str) -> None:
+    def await_gripper(self) -> None:
+        """Stand still until the fingers are where they were sent on the way."""
+        for _ in range(GRIP_STEPS):
+            if abs(self.world.gripper() - self.gripper) < 0.06:
+                return
+            self.step()
+
+    def take(self, item: str) -> Held:
         """From now on `item` is in the hand, as it is there now."""
-        self.held = Held(item, tf.inverse(self.world.tcp()) @ self.world.item_pose(item))
+        self.held = held = Held(item, tf.inverse(self.world.tcp()) @ self.world.item_pose(item))
+        return held
 
     def let_go(self) -> None:
         """From now on the hand is empty."""

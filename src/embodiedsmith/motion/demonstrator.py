@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 
 import numpy as np
 
@@ -34,10 +35,8 @@ def demonstrate(session: Session, rng: np.random.Generator) -> Recording:
     reset = time.perf_counter()
     control = Controller(session, rng)
     failure: Failure | None = None
-    try:
+    with suppress(WorldFault):  # the session holds it
         failure = _pursue(control)
-    except WorldFault:
-        pass  # the session holds it
     cost = {
         "reset_seconds": reset - started,
         "run_seconds": time.perf_counter() - reset,

@@ -154,7 +154,7 @@ def plans(
 
 
 def _class(T_item_tcp: tf.Float) -> tf.Float:
-    """A grasp with its turn about the item's axis taken out, shape (4, 4): an item is put down at any turn, so these are alike."""
+    """A grasp with its turn about the item's axis taken out, shape (4, 4): it may be put down at any turn."""
     approach, closing = T_item_tcp[:3, 2], T_item_tcp[:3, 1]
     pointer = approach if np.hypot(approach[0], approach[1]) > 0.25 else closing
     return tf.turn_z(-float(np.arctan2(pointer[1], pointer[0]))) @ T_item_tcp
@@ -168,6 +168,6 @@ def _alike(grasp: tf.Float, other: tf.Float) -> bool:
 def _approach(control: Controller, T: tf.Float, joints: tf.Float) -> tf.Float | None:
     for distance in (APPROACH, SHORT_APPROACH):
         back = control.straight(T, T @ tf.translate((0.0, 0.0, -distance)), joints, clearance=NEAR)
-        if back is not None:
+        if back is not None and control.checker.in_the_open(back[-1]):
             return back[::-1]
     return None

@@ -66,7 +66,7 @@ class Kinematics:
         self._shoulder, self._stretch = self._measure()
 
     def _measure(self) -> tuple[tf.Float, float]:
-        """Where the second joint is in the base frame (3,), and the length [m] of the chain from there to the tool: no farther."""
+        """Where the second joint is in the base frame (3,), and length [m] of the chain from there to the tool: no farther."""
         data = mujoco.MjData(self.model)
         mujoco.mj_kinematics(self.model, data)
         points = [data.xanchor[self.model.joint(j).id].copy() for j in self.robot.arm.joints[1:]]
@@ -84,7 +84,7 @@ class Kinematics:
         return T
 
     def inverse(self, T_base_tcp: tf.Float, start: tf.Float, *, iterations: int = ITERATIONS) -> Solution:
-        """Arm joints that bring the tool to `T_base_tcp` (4, 4), searched from `start` (n,); the best found when none is exact."""
+        """Arm joints that bring the tool to `T_base_tcp` (4, 4), searched from `start` (n,); or the best found."""
         far = float(np.linalg.norm(T_base_tcp[:3, 3] - self._shoulder)) - self._stretch
         if far > 0:
             return Solution(np.clip(start, self.lower, self.upper), far, 0.0)

@@ -17,6 +17,8 @@ from embodiedsmith.world import transforms as tf
 
 DROP = 0.004  # [m] height above the surface at which an item is let go
 HIGHER = (0.004, 0.03, 0.06)  # [m] heights tried when the hand or other things are in the way
+BELOW_RIM = 0.03  # [m] below its rim things are let go of in a container too narrow for the hand
+OVER_RIM = 0.04  # [m] by which the bottom of what is in the hand clears the rim on the way in
 LIFT = 0.08  # [m] straight descent onto a surface
 SPOTS = 14
 YAWS = (0.0, 0.5, -0.5, 1.0, -1.0)  # fractions of pi/2 tried round the first guess
@@ -163,7 +165,7 @@ def on_support(control: Controller, load: Load, reference: str) -> Iterator[Spot
             yield from _front_spots(control, load, T_world_support, size, np.array([1.0, 0.0, 0.0]))
             continue
         points = _points(control, load.item, support, T_world_support)
-        for height, (x, y), yaw in _choices(control, load, T_world_support, points):
+        for height, (x, y), yaw in _choices(control, load, T_world_support, points, HIGHER[:2]):
             yield _open_spot(T_world_support @ tf.translate((x, y, height)) @ tf.turn_z(yaw), LIFT)
 
 
@@ -178,9 +180,11 @@ def inside_cavity(control: Controller, load: Load, reference: str) -> Iterator[S
             yield from _front_spots(control, load, T_world_cavity, cavity.size, np.asarray(cavity.opening))
             continue
         points = _points(control, load.item, cavity, T_world_cavity)
-        for height, (x, y), yaw in _choices(control, load, T_world_cavity, points):
+        depth = cavity.size[2]
+        drops = tuple(h for h in (0.5 * depth, depth - BELOW_RIM) if h > HIGHER[-1])
+        for height, (x, y), yaw in _choices(control, load, T_world_cavity, points, (*HIGHER, *drops)):
             T = T_world_cavity @ tf.translate((x, y, height)) @ tf.turn_z(yaw)
-            yield _open_spot(T, cavity.size[2] + 0.04)
+            yield _open_spot(T, max(depth + OVER_RIM - height, OVER_RIM))
 
 
 def beside(control: Controller, load: Load, other: str, gap: float) -> Iterator[Spot]:
@@ -258,11 +262,11 @@ def _through_front(T: tf.Float, out: tf.Float, distance: float) -> Spot:
 
 
 def _choices(
-    control: Controller, load: Load, T_world_place: tf.Float, points: list[tuple[float, float]]
+    control: Controller, load: Load, T_world_place: tf.Float, points: list[tuple[float, float]], heights: tuple[float, ...]
 ) -> Iterator[tuple[float, tuple[float, float], float]]:
     """Height above the floor of the place, point and yaw in its frame, best first."""
     for first in range(0, len(points), 2):
-        for height in HIGHER:
+        for height in heights:
             for point in points[first : first + 2]:
                 T_spot = T_world_place @ tf.translate((*point, 0.0))
                 for yaw in _yaws(control, load.T_world_item, T_spot):

@@ -10,6 +10,8 @@ import toppra.constraint
 from embodiedsmith.motion.errors import MotionError
 from embodiedsmith.world import transforms as tf
 
+BEND = 0.1  # [rad] between legs from which they make a corner
+CORNER = 0.03  # [rad] from a corner to the knots beside it: the spline leaves the path by less than a tenth of this
 KNOT = 0.5  # [rad] between spline knots on a long straight: keeps the spline from bulging
 
 
@@ -38,11 +40,27 @@ def parametrize(path: tf.Float, velocity: tf.Float, acceleration: tf.Float, dt: 
 
 
 def _densify(path: tf.Float) -> tf.Float:
-    rows = [path[0]]
-    for a, b in zip(path[:-1], path[1:], strict=True):
-        span = float(np.abs(b - a).max())
-        if span < 1e-6:
-            continue
-        count = max(2 if len(path) == 2 else 1, int(np.ceil(span / KNOT)))
-        rows += [a + (b - a) * (k / count) for k in range(1, count + 1)]
-    return np.array(rows)
+    """Knots (k, n) on the path: close by each side of a corner, so that the spline turns there and nowhere else."""
+    rows = _without_repeats(path)
+    if len(rows) < 2:
+        return rows
+    legs = np.diff(rows, axis=0)
+    lengths = np.linalg.norm(legs, axis=1)
+    ways = legs / lengths[:, None]
+    bends = np.r_[False, (ways[:-1] * ways[1:]).sum(axis=1) < np.cos(BEND), False]
+    knots = [rows[0]]
+    for k, length in enumerate(lengths):
+        close = min(CORNER, length / 3)
+        at = [close] if bends[k] else []
+        inner = length - close * (bool(bends[k]) + bool(bends[k + 1]))
+        count = max(2 if len(rows) == 2 else 1, int(np.ceil(float(np.abs(legs[k]).max()) * inner / length / KNOT)))
+        start = close if bends[k] else 0.0
+        at += [start + inner * i / count for i in range(1, count)]
+        at += [length - close] if bends[k + 1] else []
+        knots += [rows[k] + ways[k] * s for s in (*at, length)]
+    return np.array(knots)
+
+
+def _without_repeats(path: tf.Float) -> tf.Float:
+    keep = np.r_[True, np.abs(np.diff(path, axis=0)).max(axis=1) > 1e-6] if len(path) > 1 else np.array([True])
+    return np.asarray(path)[keep]

@@ -9,7 +9,6 @@ from embodiedsmith.motion.operators import Operator, Step
 from embodiedsmith.motion.skills import Skill
 from embodiedsmith.tasks.registry import predicate
 
-
 PARTS = (0.12, 0.25, 0.4, 0.55, 0.7)
 """Opening fractions taken as a first move when no single move shuts it."""
 SHUT = 0.01

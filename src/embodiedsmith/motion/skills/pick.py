@@ -62,6 +62,7 @@ def _grasp(control: Controller, item: str, place: str, plan: GraspPlan) -> None:
     control.look()
     control.preshape(plan.grasp.width)
     control.reach(plan.approach[0], stage="pick")
+    control.await_gripper()
     control.follow(plan.approach, stage="pick", speed=CARE)
     control.grip(1.0)
     if not (world.touching("finger_0", item) and world.touching("finger_1", item)):

@@ -18,7 +18,7 @@ from embodiedsmith.tasks.registry import predicate
 WAIT = 6  # control steps for a released item to come to rest
 RELEASE = 5  # control steps for the fingers to open
 RETRIES = 3
-NEAR_GAP = 0.045  # [m] between the bounding boxes of things that are to be near
+NEAR_GAP = 0.03  # [m] between the bounding boxes of things that are to be near
 
 
 def place_plan(control: Controller, step: Step, load: Load, tally: Tally, *, most: int) -> PlacePlan | None:
@@ -61,8 +61,7 @@ def put_down(control: Controller, step: Step) -> None:
     held = control.held
     if held is None or held.item != step.args[0]:
         raise MotionError(f"{step.skill}.empty_hand", f"{step.args[0]} is not in the hand", subjects=(step.args[0],))
-    control.take(held.item)  # as it hangs in the hand now
-    held = control.held
+    held = control.take(held.item)  # as it hangs in the hand now
     failed: MotionError | None = None
     tally = Tally()
     control.look()
@@ -87,7 +86,7 @@ def put_down(control: Controller, step: Step) -> None:
 
 
 def _release(control: Controller, plan: PlacePlan, stage: str) -> None:
-    control.follow(plan.path, stage=stage, speed=CARE, keep=True)
+    control.follow(plan.path, stage=stage, speed=CARE)
     control.let_go()
     control.preshape(control.robot.arm.gripper.max_width * (1.0 - control.world.gripper()))
     control.wait(RELEASE)
