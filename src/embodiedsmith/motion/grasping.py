@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -108,7 +108,13 @@ def candidates(control: Controller, item: str, *, level: bool = False) -> list[t
 
 
 def plans(
-    control: Controller, item: str, tally: Tally, *, ready: Callable[[GraspPlan], str | None], level: bool = False
+    control: Controller,
+    item: str,
+    tally: Tally,
+    *,
+    ready: Callable[[GraspPlan], str | None],
+    level: bool = False,
+    failed: Sequence[GraspPlan] = (),
 ) -> Iterator[GraspPlan]:
     """Grasps of `item` in reach with a free straight approach, best first.
 
@@ -118,12 +124,12 @@ def plans(
         tally: Counts why candidates were turned down.
         level: Whether the hand should point sideways.
         ready: Says why a grasp is of no use for what comes after it (None: it is of use).
+        failed: Grasps that were tried and did not hold: none like them comes again.
     """
     checker = control.checker
     T_world_item = control.world.item_pose(item)
-    checker.allow([(item, "finger_0"), (item, "finger_1")])
     limit = control.robot.arm.gripper.max_width
-    dead: list[tf.Float] = []
+    dead = [_class(tf.inverse(plan.T_tcp_item)) for plan in failed]
     for grasp, T in candidates(control, item, level=level)[:MAX_TRIED]:
         kind = _class(tf.inverse(T_world_item) @ T)
         if any(_alike(kind, other) for other in dead):
@@ -134,7 +140,7 @@ def plans(
         for posture in control.postures(T):
             if tally.misses(posture):
                 break
-            hit = checker.hit(posture.joints, NEAR)
+            hit = _hit(control, item, posture.joints)
             tally.blocker = hit or tally.blocker
             path = None if hit else _approach(control, T, posture.joints)
             if path is not None:
@@ -165,9 +171,20 @@ def _alike(grasp: tf.Float, other: tf.Float) -> bool:
     return turn > 1 + 2 * np.cos(ALIKE) and float(np.linalg.norm(grasp[:3, 3] - other[:3, 3])) < ALIKE_SHIFT
 
 
+def _hit(control: Controller, item: str, joints: tf.Float) -> Hit | None:
+    """What the open hand round the item would touch: the item itself not at all, anything else with a little room."""
+    checker = control.checker
+    hit = checker.hit(joints)
+    if hit is None:
+        checker.allow([(item, "finger_0"), (item, "finger_1")])
+        hit = checker.hit(joints, NEAR)
+        checker.forbid_all()
+    return hit
+
+
 def _approach(control: Controller, T: tf.Float, joints: tf.Float) -> tf.Float | None:
     for distance in (APPROACH, SHORT_APPROACH):
-        back = control.straight(T, T @ tf.translate((0.0, 0.0, -distance)), joints, clearance=NEAR)
-        if back is not None and control.checker.in_the_open(back[-1]):
+        back = control.straight(T, T @ tf.translate((0.0, 0.0, -distance)), joints)
+        if back is not None:
             return back[::-1]
     return None

@@ -25,36 +25,39 @@ LOOK_AHEAD = 60  # spots tried for a grasp before it counts as a dead end
 def run(control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...]) -> None:
     """Grasp and lift; a grasp that slips is tried again with the next best one."""
     item, place = args
-    control.look()
-    tally = Tally()
-    failed: MotionError | None = None
     following = place_of_item(item, upcoming)
     from_here = following is not None and not any(s.skill == "navigate" for s in upcoming[: upcoming.index(following)])
-    T_now = control.world.item_pose(item)
+    level = following is not None and through_front(control, following)
 
     def ready(plan: GraspPlan) -> str | None:
         if following is None or not from_here:
             return None
         later = Tally()
-        found = place_plan(control, following, Load(item, T_now, plan.T_tcp_item), later, most=LOOK_AHEAD)
+        load = Load(item, control.world.item_pose(item), plan.T_tcp_item)
+        found = place_plan(control, following, load, later, most=LOOK_AHEAD)
         control.look()
-        control.checker.allow([(item, "finger_0"), (item, "finger_1")])
         return None if found is not None else later.error(following.skill, item).what
 
-    level = following is not None and through_front(control, following)
-    for k, plan in enumerate(grasping.plans(control, item, tally, ready=ready, level=level)):
-        if k == REGRASPS:
-            break
+    tried: list[GraspPlan] = []
+    failure: MotionError | None = None
+    while len(tried) < REGRASPS:
+        control.look()
+        tally = Tally()
+        plan = next(grasping.plans(control, item, tally, ready=ready, level=level, failed=tried), None)
+        if plan is None:
+            raise failure or tally.error("pick", item)
+        tried.append(plan)
         try:
             _grasp(control, item, place, plan)
             return
         except MotionError as error:
             if error.code == "goal.timeout":
                 raise
-            failed = error
+            failure = error
             control.session.note("recovery", (item,), error.what)
             _back_off(control)
-    raise failed or tally.error("pick", item)
+    assert failure is not None
+    raise failure
 
 
 def _grasp(control: Controller, item: str, place: str, plan: GraspPlan) -> None:
