@@ -125,7 +125,7 @@ def attempt(job: Job) -> Attempted:
     world = warm_world(job.scenario)
     session = Session(world, seed=job.seed, attempt=job.attempt)
     recording = motion.demonstrate(session, attempt_rng(job.seed, job.scenario.id, job.attempt))
-    return Attempted(recording, score(recording, 1.0 / world.control_dt))
+    return Attempted(recording, score(recording, 1.0 / world.control_dt, motion.clearance(world, recording)))
 
 
 def _run_slots(store: EpisodeStore, scenarios: Sequence[Scenario], limit: int, workers: int, progress: Progress) -> None:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
 import numpy as np
 
 from embodiedsmith.tasks.recording import Float, Recording
-
-Clearance = Callable[[Recording], Float]
-"""Distance of the robot (with what it holds) to what it should not touch, at each of the T+1 states [m]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,14 +33,13 @@ class Scores:
         return {k: v if v is not None and np.isfinite(v) else None for k, v in asdict(self).items()}
 
 
-def score(recording: Recording, control_hz: float = 20.0, clearance: Clearance | Float | None = None) -> Scores:
+def score(recording: Recording, control_hz: float = 20.0, clearance: float | None = None) -> Scores:
     """All scores of a recording whose control steps last 1 / `control_hz` [s].
 
-    `clearance` is a function of the recording or what it would return, shape (T+1,) [m].
+    `clearance` is the least distance [m] kept from things, which takes the world to know (`motion.clearance`).
     """
     observed = recording.observations
     tcp = observed["tcp_pose"][:, :3] if "tcp_pose" in observed else None
-    distances = clearance(recording) if callable(clearance) else clearance
     return Scores(
         completion=completion(recording),
         duration=recording.length / control_hz,
@@ -53,7 +48,7 @@ def score(recording: Recording, control_hz: float = 20.0, clearance: Clearance |
         energy=energy(observed["effort"], observed["joint_velocity"], control_hz)
         if {"effort", "joint_velocity"} <= observed.keys()
         else None,
-        clearance=None if distances is None or len(distances) == 0 else float(np.min(distances)),
+        clearance=clearance,
         goal_margin=float(recording.margins[-1]),
     )
 
