@@ -21,6 +21,7 @@ MAX_CHECKS = 6000  # configurations checked before a sampled plan is given up
 RESOLUTION = 0.005  # fraction of the space's extent between checks along an edge
 RANGE = 0.6  # [rad or m] longest edge of the tree
 SHORTCUTS = 40
+STEP, FINE = 0.04, 0.015  # [rad or m] between configurations checked on a straight, and on one that cuts a corner
 
 
 class Space(Protocol):
@@ -65,7 +66,7 @@ def plan(start: tf.Float, goal: tf.Float, space: Space, rng: np.random.Generator
     return path
 
 
-def path_hit(space: Space, path: tf.Float, clearance: float, *, step: float = 0.05) -> Hit | None:
+def path_hit(space: Space, path: tf.Float, clearance: float, *, step: float = STEP) -> Hit | None:
     """The first hit along straight segments through `path` (k, n), sampled every `step` [rad or m]."""
     for a, b in pairwise(path):
         count = max(1, int(np.ceil(np.abs(b - a).max() / step)))
@@ -134,6 +135,6 @@ def _shortcut(path: tf.Float, space: Space, clearance: float, rng: np.random.Gen
             path[k] + (x - lengths[k]) / max(lengths[k + 1] - lengths[k], 1e-9) * (path[k + 1] - path[k])
             for k, x in ((i, s), (min(j, len(path) - 2), t))
         )
-        if path_hit(space, np.stack([p, q]), clearance) is None:
+        if path_hit(space, np.stack([p, q]), clearance, step=FINE) is None:
             path = np.vstack([path[: i + 1], p, q, path[j + 1 :]])
     return path

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import toppra
 import toppra.algorithm
@@ -10,6 +12,7 @@ import toppra.constraint
 from embodiedsmith.motion.errors import MotionError
 from embodiedsmith.world import transforms as tf
 
+GRID = 8  # points between two knots at which toppra keeps the limits: with fewer they are broken in corners
 BEND = 0.1  # [rad] between legs from which they make a corner
 CORNER = 0.03  # [rad] from a corner to the knots beside it: the spline leaves the path by less than a tenth of this
 KNOT = 0.5  # [rad] between spline knots on a long straight: keeps the spline from bulging
@@ -26,12 +29,16 @@ def parametrize(path: tf.Float, velocity: tf.Float, acceleration: tf.Float, dt: 
     if len(knots) < 2:
         return path[-1:]
     length = np.r_[0, np.cumsum(np.linalg.norm(np.diff(knots, axis=0), axis=1))]
-    curve = toppra.SplineInterpolator(length / length[-1], knots)
+    at = length / length[-1]
+    curve = toppra.SplineInterpolator(at, knots)
+    grid = np.unique(np.concatenate([np.linspace(a, b, GRID + 1) for a, b in pairwise(at)]))
     limits = [
         toppra.constraint.JointVelocityConstraint(np.stack([-velocity, velocity], axis=1)),
         toppra.constraint.JointAccelerationConstraint(np.stack([-acceleration, acceleration], axis=1)),
     ]
-    trajectory = toppra.algorithm.TOPPRA(limits, curve, parametrizer="ParametrizeConstAccel").compute_trajectory()
+    trajectory = toppra.algorithm.TOPPRA(
+        limits, curve, gridpoints=grid, parametrizer="ParametrizeConstAccel"
+    ).compute_trajectory()
     if trajectory is None:
         raise MotionError(f"{stage}.timing", "no time parametrisation under the joint limits")
     times = np.arange(dt, trajectory.duration, dt)
@@ -50,15 +57,23 @@ def _densify(path: tf.Float) -> tf.Float:
     bends = np.r_[False, (ways[:-1] * ways[1:]).sum(axis=1) < np.cos(BEND), False]
     knots = [rows[0]]
     for k, length in enumerate(lengths):
-        close = min(CORNER, length / 3)
-        at = [close] if bends[k] else []
-        inner = length - close * (bool(bends[k]) + bool(bends[k + 1]))
-        count = max(2 if len(rows) == 2 else 1, int(np.ceil(float(np.abs(legs[k]).max()) * inner / length / KNOT)))
-        start = close if bends[k] else 0.0
-        at += [start + inner * i / count for i in range(1, count)]
-        at += [length - close] if bends[k + 1] else []
-        knots += [rows[k] + ways[k] * s for s in (*at, length)]
+        after = _graded(length) if bends[k] else []
+        before = [length - s for s in reversed(_graded(length))] if bends[k + 1] else []
+        start, end = (after or [0.0])[-1], (before or [length])[0]
+        widest = KNOT / float(np.abs(ways[k]).max())
+        count = max(2 if len(rows) == 2 else 1, int(np.ceil((end - start) / widest)))
+        between = [start + (end - start) * i / count for i in range(1, count)]
+        knots += [rows[k] + ways[k] * s for s in (*after, *between, *before, length)]
     return np.array(knots)
+
+
+def _graded(length: float) -> list[float]:
+    """Distances of knots from a corner along a leg, ever wider apart, up to its middle: a spline's swing dies out over them."""
+    found, at = [], min(CORNER, length / 3)
+    while at < length / 2:
+        found.append(at)
+        at *= 3
+    return found
 
 
 def _without_repeats(path: tf.Float) -> tf.Float:
