@@ -23,8 +23,6 @@ ENGINES: dict[str, str] = {
     "mink": "mink",
     "ompl.geometric": "ompl",
     "toppra": "toppra",
-    "unified_planning": "unified-planning",
-    "up_pyperplan": "up-pyperplan",
     "trimesh": "trimesh",
     "fast_simplification": "fast-simplification",
     "pyarrow": "pyarrow",

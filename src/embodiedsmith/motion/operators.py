@@ -26,10 +26,15 @@ FACTS: dict[str, tuple[str, ...]] = {
     "standing": ("zone",),
     "mobile": (),
     "graspable": ("item",),
+    "bulky": ("item",),
     "wanted_near": ("item", "item"),
-    "wanted_posed": ("item",),
+    "wanted_touching": ("item", "item"),
+    "wanted_posed": ("item", "place"),
 }
 """Every fact the planner knows, with the types of its arguments."""
+
+STALE = frozenset({"near", "touching", "posed"})
+"""Facts about where an item is that are lost, without an operator saying so, once the item is in the hand."""
 
 
 @dataclass(frozen=True)

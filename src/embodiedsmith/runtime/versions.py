@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 from importlib import metadata
 
-PACKAGES = ("embodiedsmith", "mujoco", "numpy", "scipy", "mink", "ompl", "toppra", "unified-planning", "trimesh", "pyarrow", "av")
+PACKAGES = ("embodiedsmith", "mujoco", "numpy", "scipy", "mink", "ompl", "toppra", "trimesh", "pyarrow", "av")
 
 
 def versions() -> dict[str, str]:

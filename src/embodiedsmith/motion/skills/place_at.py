@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from embodiedsmith.motion.controller import Controller
 from embodiedsmith.motion.operators import Operator, Step
 from embodiedsmith.motion.skills import Skill
@@ -14,16 +16,30 @@ def run(control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...]) 
     control.wait(WAIT)
 
 
+_BASE = Operator(
+    skill="place_at",
+    parameters=(("item", "item"), ("place", "place"), ("zone", "zone")),
+    needs=(
+        ("holding", "item"),
+        ("wanted_posed", "item", "place"),
+        ("ungated", "place"),
+        ("place_zone", "place", "zone"),
+        ("standing", "zone"),
+    ),
+    adds=(("posed", "item"), ("at", "item", "place"), ("empty_hand",), ("upright", "item")),
+    removes=(("holding", "item"),),
+    passes=("item",),
+)
+
 SKILL = Skill(
     name="place_at",
     operators=(
-        Operator(
-            skill="place_at",
-            parameters=(("item", "item"), ("zone", "zone")),
-            needs=(("holding", "item"), ("wanted_posed", "item"), ("item_zone", "item", "zone"), ("standing", "zone")),
-            adds=(("posed", "item"), ("empty_hand",), ("upright", "item")),
-            removes=(("holding", "item"),),
-            passes=("item",),
+        replace(_BASE, needs=(*_BASE.needs, ("roomy", "place"))),
+        replace(
+            _BASE,
+            parameters=(*_BASE.parameters, ("below", "item")),
+            needs=(*_BASE.needs, ("bare", "place"), ("on_top", "place", "below")),
+            removes=(*_BASE.removes, ("bare", "place"), ("untopped", "below")),
         ),
     ),
     run=run,

@@ -30,9 +30,17 @@ SKILL = Skill(
     operators=(
         Operator(
             skill="place_near",
-            parameters=(("item", "item"), ("other", "item"), ("zone", "zone")),
-            needs=(("holding", "item"), ("wanted_near", "item", "other"), ("item_zone", "other", "zone"), ("standing", "zone")),
-            adds=(("near", "item", "other"), ("empty_hand",), ("upright", "item")),
+            parameters=(("item", "item"), ("other", "item"), ("place", "place"), ("zone", "zone")),
+            needs=(
+                ("holding", "item"),
+                ("wanted_near", "item", "other"),
+                ("at", "other", "place"),
+                ("ungated", "place"),
+                ("roomy", "place"),
+                ("place_zone", "place", "zone"),
+                ("standing", "zone"),
+            ),
+            adds=(("near", "item", "other"), ("at", "item", "place"), ("empty_hand",), ("upright", "item")),
             removes=(("holding", "item"),),
             passes=("item", "other"),
         ),

@@ -1,0 +1,195 @@
+"""What is true of a world, in the planner's words: read off poses and affordances, never off categories."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from embodiedsmith.motion.grasping import FINGER_ROOM
+from embodiedsmith.motion.planner import Fact
+from embodiedsmith.spec import split_reference
+from embodiedsmith.tasks.registry import predicate
+from embodiedsmith.world import World
+from embodiedsmith.world import transforms as tf
+
+FLOOR = "floor"
+AFIELD = "afield"  # the zone of a vehicle that has not yet gone anywhere
+OPENED = 0.55  # fraction from which a part lets the hand through
+LEVEL = 0.02  # [m] by which a thing may seem to be above or below what it stands on
+CROWDED = 0.5  # fraction of a place's area from which another thing hardly finds room
+
+
+@dataclass(frozen=True)
+class Place:
+    """A support or a cavity."""
+
+    name: str
+    """`item.part`."""
+    owner: str
+    cavity: bool
+    gate: str
+    """The joint that gives access, as `item.part`; empty when there is none."""
+    roomy: bool
+    """Whether it takes several things: all but the tops of things that can be moved."""
+
+
+def places(world: World) -> dict[str, Place]:
+    """Every support and cavity by name, in the order of the scene. The floor is none: nothing is put down there."""
+    found: dict[str, Place] = {}
+    for item, asset in world.assets.items():
+        fixed = world.scenario.scene.item(item).fixed
+        gates = {c.name: f"{item}.{c.joint}" for c in asset.affordances.cavities if c.joint}
+        for support in asset.affordances.supports:
+            name = f"{item}.{support.name}"
+            found[name] = Place(name, item, False, gates.get(support.name, ""), fixed)
+        for cavity in asset.affordances.cavities:
+            name = f"{item}.{cavity.name}"
+            found[name] = Place(name, item, True, gates.get(cavity.name, ""), True)
+    return found
+
+
+def place_of(world: World, item: str) -> str:
+    """The place an item is at now: the cavity it is in or the support it is on, else `floor`."""
+    return place_at(world, item, world.item_pose(item)[:3, 3], float(world.corners(item)[:, 2].min()))
+
+
+def place_at(world: World, item: str, point: tf.Float, lowest: float) -> str:
+    """The place an item would be at with its root at a world point (3,) and its lowest point at a height [m]."""
+    best, name = -0.01, FLOOR
+    others = [(other, asset.affordances) for other, asset in world.assets.items() if other != item]
+    for other, affordances in others:
+        for cavity in affordances.cavities:
+            _, T = world.cavity(f"{other}.{cavity.name}")
+            x, y, z = T[:3, :3].T @ (point - T[:3, 3])
+            inside = min(cavity.size[0] / 2 - abs(x), cavity.size[1] / 2 - abs(y), z + LEVEL, cavity.size[2] - z)
+            if inside > best:
+                best, name = float(inside), f"{other}.{cavity.name}"
+    if name != FLOOR:
+        return name
+    height = -1.0
+    for other, affordances in others:
+        for support in affordances.supports:
+            _, T = world.support(f"{other}.{support.name}")
+            x, y, _ = T[:3, :3].T @ (point - T[:3, 3])
+            level = float(T[2, 3])
+            over = abs(x) < support.size[0] / 2 and abs(y) < support.size[1] / 2
+            if over and abs(lowest - level) < LEVEL and level > height:
+                height, name = level, f"{other}.{support.name}"
+    return name
+
+
+def crowded(world: World, place: Place, at: dict[str, str], item: str) -> bool:
+    """Whether what is at a place now, by `at` (item to place), leaves little room for an item."""
+    surface = world.cavity(place.name)[0] if place.cavity else world.support(place.name)[0]
+    there = [other for other, where in at.items() if where == place.name and other != item]
+    if not place.roomy:
+        return bool(there)
+    taken = sum(float(np.prod(world.assets[other].size[:2])) for other in (*there, item))
+    return taken > CROWDED * surface.size[0] * surface.size[1]
+
+
+class Survey:
+    """One look at a world: its objects, and the facts that do not depend on what is wanted.
+
+    Args:
+        world: As it is now.
+        held: The item in the hand.
+        asked: Things other items are to be near to: furniture, too, is an item for them.
+    """
+
+    def __init__(self, world: World, held: str | None, asked: tuple[str, ...] = ()) -> None:
+        self.world, self.held = world, held
+        self.places = places(world)
+        scene = world.scenario.scene
+        self.movable = [i.id for i in scene.items if not i.fixed]
+        self.mobile = world.robot.base.kind == "planar"
+        self.at = {item: place_of(world, item) for item in self.movable if item != held}
+        self.facts: set[Fact] = {("holding", held)} if held else {("empty_hand",)}
+        self._zones: dict[str, None] = {}
+        self._describe_places()
+        parts = self._describe_parts()
+        bystanders = [name for name in dict.fromkeys(asked) if scene.item(name).fixed]
+        for item in self.movable:
+            self._describe_item(item)
+        for item in bystanders:
+            self.facts |= {("at", item, self._spot(item, place_of(world, item))), ("item_zone", item, self.zone(item))}
+        self._describe_standing()
+        kinds = {
+            "item": [*self.movable, *bystanders],
+            "part": parts,
+            "place": sorted(self.places, key=self._parking),
+            "zone": list(self._zones),
+        }
+        kinds["place"] += [f[2] for f in sorted(self.facts) if f[0] == "at" and split_reference(f[2])[0] == FLOOR]
+        self.objects = tuple(dict.fromkeys((name, kind) for kind, names in kinds.items() for name in names))
+
+    def zone(self, item: str) -> str:
+        """The piece of furniture on the floor that an item belongs to: where a robot on wheels must stand for it."""
+        at = item
+        for _ in range(len(self.world.assets)):
+            place = self.at.get(at)
+            on = self.world.scenario.scene.item(at).parent if place is None else split_reference(place)[0]
+            if on is None or on == FLOOR:
+                break
+            at = on
+        self._zones.setdefault(at)
+        return at
+
+    def _parking(self, name: str) -> tuple[bool, bool, bool, int]:
+        """Where things that are in the way go first: on furniture, where other things stand too, so within reach."""
+        place = self.places[name]
+        busy = sum(where == name for where in self.at.values())
+        return not place.roomy or place.owner in self.movable, bool(place.gate), place.cavity, -busy
+
+    def _describe_places(self) -> None:
+        for name, place in self.places.items():
+            self.facts.add(("gate", name, place.gate) if place.gate else ("ungated", name))
+            if place.roomy:
+                self.facts.add(("roomy", name))
+            else:
+                self.facts |= {("on_top", name, place.owner), ("bare", name)}
+            self.facts.add(("place_zone", name, self.zone(place.owner)))
+
+    def _describe_parts(self) -> list[str]:
+        parts = []
+        for item, asset in self.world.assets.items():
+            for joint in asset.joints:
+                part = f"{item}.{joint}"
+                parts.append(part)
+                self.facts.add(("part_zone", part, self.zone(item)))
+                if self.world.joint(part)[1] >= OPENED:
+                    self.facts.add(("opened", part))
+                elif predicate("closed").margin(self.world, (part,)) > 0:
+                    self.facts.add(("shut", part))
+        return parts
+
+    def _describe_item(self, item: str) -> None:
+        room = self.world.robot.arm.gripper.max_width - FINGER_ROOM
+        fits = any(g.width <= room for g in self.world.assets[item].affordances.grasps)
+        self.facts |= {("untopped", item), ("graspable" if fits else "bulky", item), ("item_zone", item, self.zone(item))}
+        if item == self.held:
+            return
+        self.facts.add(("at", item, self._spot(item, self.at[item])))
+        if predicate("upright").margin(self.world, (item,)) > 0:
+            self.facts.add(("upright", item))
+
+    def _spot(self, item: str, place: str) -> str:
+        """A vehicle must go to each thing on the floor: for it, every one has a piece of floor of its own."""
+        if place != FLOOR:
+            return place
+        spot = f"{FLOOR}.{item}" if self.mobile else FLOOR
+        zone = item if self.mobile else FLOOR
+        self._zones.setdefault(zone)
+        self.facts |= {("ungated", spot), ("roomy", spot), ("place_zone", spot, zone)}
+        return spot
+
+    def _describe_standing(self) -> None:
+        for place in self.at.values():
+            if place in self.places and not self.places[place].roomy:
+                self.facts -= {("bare", place), ("untopped", self.places[place].owner)}
+        if self.mobile:  # a plan always begins by choosing where to stand
+            self._zones.setdefault(AFIELD)
+            self.facts |= {("mobile",), ("standing", AFIELD)}
+        else:
+            self.facts |= {("standing", zone) for zone in self._zones}
