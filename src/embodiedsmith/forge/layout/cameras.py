@@ -10,10 +10,29 @@ from embodiedsmith.forge.layout.attempt import Attempt
 from embodiedsmith.forge.layout.prisms import Float, Kind, Prism
 from embodiedsmith.forge.layout.volumes import apply, volumes
 from embodiedsmith.spec import CameraSpec, LightSpec
+from embodiedsmith.world import transforms as tf
 
 FOVY = 48.0  # [degrees]
+FILL = 0.93  # distance as a fraction of that from which a ball round all that matters fits into the picture: it is mostly empty
+UPWARDS = 0.7  # a cavity whose opening points up by more than this cosine is seen into from above
 BEFORE_HANDLE = 0.08  # [m]
-SPREAD = (0.0, 0.2, -0.2, 0.4, -0.4, 0.65, -0.65, 0.95, -0.95, 1.25, -1.25)  # [rad] azimuths tried, from the best one outwards
+SPREAD = (
+    0.0,
+    0.2,
+    -0.2,
+    0.4,
+    -0.4,
+    0.65,
+    -0.65,
+    0.95,
+    -0.95,
+    1.25,
+    -1.25,
+    1.6,
+    -1.6,
+    1.9,
+    -1.9,
+)  # [rad] azimuths tried, from the best one outwards
 
 
 def look(attempt: Attempt) -> tuple[CameraSpec, ...]:
@@ -45,7 +64,7 @@ def _interest(attempt: Attempt) -> tuple[Float, Float, float]:
     if not wanted:
         wanted = list(attempt.roots)
     points = [attempt.roots[i][:3, 3] + (0, 0, attempt.built[i].size[2] / 2) for i in wanted]
-    points += _handles(attempt)
+    points += _handles(attempt) + _mouths(attempt)
     x, y, z = attempt.base.position
     z += attempt.robot.arm_height
     c, s = math.cos(attempt.base.yaw), math.sin(attempt.base.yaw)
@@ -53,7 +72,7 @@ def _interest(attempt: Attempt) -> tuple[Float, Float, float]:
     everything = np.array([*points, *work])
     focus = (everything.min(axis=0) + everything.max(axis=0)) / 2
     radius = float(np.linalg.norm(everything - focus, axis=1).max())
-    return np.array([*points, work[0]]), focus, max(0.6, radius + 0.1)
+    return np.array([*points, work[0]]), focus, max(0.5, radius + 0.08)
 
 
 def _handles(attempt: Attempt) -> list[Float]:
@@ -67,8 +86,22 @@ def _handles(attempt: Attempt) -> list[Float]:
     ]
 
 
+def _mouths(attempt: Attempt) -> list[Float]:
+    """Points in the openings of what the task puts things into from the front, where no door has to be moved for it."""
+    found = []
+    for target in attempt.needs.targets:
+        asset = attempt.built[target.place]
+        fronts = [c for c in asset.affordances.cavities if c.joint is None and c.opening[2] < UPWARDS and c.body == "root"]
+        for cavity in fronts:
+            if target.part in (None, cavity.name):
+                before = np.multiply(cavity.opening, np.asarray(cavity.size) / 2 + BEFORE_HANDLE)
+                mouth = before + (0.0, 0.0, cavity.size[2] / 2)
+                found.append(apply(attempt.roots[target.place] @ tf.matrix(cavity.pose), mouth[None])[0])
+    return found
+
+
 def _best(attempt: Attempt, points: Float, focus: Float, radius: float, *, azimuth: float, pitch: float) -> Float:
-    away = radius / math.sin(math.radians(FOVY / 2))
+    away = FILL * radius / math.sin(math.radians(FOVY / 2))
     best, most = focus, -1
     screens = _screens(attempt)
     for lift in (0.0, 0.25, 0.5):
