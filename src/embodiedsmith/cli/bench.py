@@ -14,21 +14,25 @@ from embodiedsmith.cli.common import Command, Outcome
 
 @dataclass(frozen=True, kw_only=True)
 class Bench(Command):
-    """Run a benchmark; `speed` measures steps, episodes, frames and memory on one core of this machine."""
+    """Run a benchmark: `speed` measures steps, episodes, frames and memory on one core of this machine; `briefs` tries everyday
+    sentences over many seeds and counts which give verified demonstrations."""
 
-    name: Positional[Literal["speed"]]
+    name: Positional[Literal["speed", "briefs"]]
     """Which benchmark."""
-    n: Annotated[int, tyro.conf.arg(name="episodes", aliases=("-n",))] = 30
-    """Accepted episodes to measure each rate over."""
+    n: Annotated[int | None, tyro.conf.arg(name="episodes", aliases=("-n",))] = None
+    """`speed`: accepted episodes to measure each rate over (30). `briefs`: seeds a sentence (10)."""
 
     def run(self) -> Outcome:
         """Measure."""
-        from embodiedsmith.bench import speed
+        from embodiedsmith.bench import briefs, speed
 
         def say(text: str) -> None:
             if not self.quiet:
                 print(text, file=sys.stderr, flush=True)
 
-        numbers = speed.measure(episodes=self.n, seed=self.seed or 0, say=say).to_json()
+        if self.name == "briefs":
+            found = briefs.measure(seeds=self.n or 10, say=say)
+            return Outcome(text=f"{found['verified']} of {found['forged']} forged scenarios verified", data=found)
+        numbers = speed.measure(episodes=self.n or 30, seed=self.seed or 0, say=say).to_json()
         width = max(len(name) for name in numbers)
         return Outcome(text="\n".join(f"{name:<{width}}  {value:g}" for name, value in numbers.items()), data=numbers)
