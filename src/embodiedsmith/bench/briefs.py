@@ -74,7 +74,7 @@ def measure(*, seeds: int = 10, say: Callable[[str], None] = lambda _: None) -> 
     """Try every brief with seeds 0 to `seeds` - 1.
 
     Returns:
-        `briefs`: a list of `Result`s as JSON; `forged`, `verified`, `asked`, `attempts`: sums over them; `refused`: the words that
+        `briefs`: a list of `Result`s as JSON; `forged`, `verified`, `asked`, `attempts`: sums; `refused`: the lines that
         the sentence `REFUSED` was refused for.
     """
     results = []
