@@ -86,6 +86,7 @@ def situations(world: World, goal: Goal, held: str | None, *, start: frozenset[F
         _correct(now, world, p, survey)
     for wanted in _ways(_Wish(survey, frozenset(a for p in predicates(goal) for a in p.args)), goal):
         added = {(f"wanted_{f[0]}", *f[1:]) for f in wanted if f[0] in ("near", "touching")}
+        added |= {("wanted_near", *f[1:]) for f in wanted if f[0] == "touching"}  # what is to touch is brought near first
         for p in predicates(goal):
             if p.name == "at" and ("posed", p.args[0]) in wanted:
                 added.add(("wanted_posed", p.args[0], _point_place(world, p)))
@@ -104,6 +105,8 @@ def _correct(facts: set[Fact], world: World, p: Predicate, survey: Survey) -> No
         case "near" | "touching" | "at":
             if p.args[0] != survey.held and holds(*p.args):
                 facts.add(("posed", p.args[0]) if p.name == "at" else (p.name, *p.args))
+            if p.name == "touching" and p.args[0] != survey.held and predicate("near").margin(world, p.args) > 0:
+                facts.add(("near", *p.args))
         case "open" | "closed" | "upright":
             name = {"open": "opened", "closed": "shut", "upright": "upright"}[p.name]
             about = {f for f in facts if f[0] == name and p.args[0] in (f[1], split_reference(f[1])[0])}
