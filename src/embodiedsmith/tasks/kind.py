@@ -147,6 +147,13 @@ class PredicateKind:
         return faults
 
 
+_LACKS = {
+    "support": "nothing can be put on '{}'",
+    "cavity": "nothing can be put inside '{}'",
+    "joint": "'{}' has no door or drawer",
+}
+
+
 def _role_fault(role: Role, reference: str, assets: Assets) -> str | None:
     item, _, part = reference.partition(".")
     if item not in assets:
@@ -160,7 +167,7 @@ def _role_fault(role: Role, reference: str, assets: Assets) -> str | None:
         return None
     names = part_names(asset, role.need)
     if not names:
-        return f"{role.name} '{reference}' has no {role.need}"
+        return _LACKS[role.need].format(reference)
     if part and part not in names:
         return f"{role.name} '{reference}': '{item}' has no {role.need} '{part}'; it has {list(names)}"
     return None

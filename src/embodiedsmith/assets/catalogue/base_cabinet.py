@@ -111,7 +111,7 @@ CATEGORY = Category(
     title="Base cabinet",
     names={
         "en": ("base cabinet", "cabinet", "kitchen cabinet", "cupboard", "floor cabinet"),
-        "zh": ("柜子", "地柜", "橱柜", "厨柜", "下柜"),
+        "zh": ("柜子", "地柜", "橱柜", "厨柜", "下柜", "柜"),
     },
     role="furniture",
     tags=frozenset({"storage"}),

@@ -13,7 +13,7 @@ from embodiedsmith.forge.agents.effects import Effect, goal_of, split
 from embodiedsmith.forge.agents.stage import Ref, Stage, Thing
 from embodiedsmith.forge.language.clauses import SURFACES
 from embodiedsmith.forge.language.meaning import Meaning, Size
-from embodiedsmith.spec import AssetSpec, Item, SceneSpec
+from embodiedsmith.spec import All, AssetSpec, Item, SceneSpec
 from embodiedsmith.spec.scene import ParamValue, Setting
 from embodiedsmith.tasks import goal_faults
 
@@ -202,9 +202,10 @@ class Furnishing:
 
     def _fit(self) -> None:
         """Where the sizes drawn leave no room for what goes in: usual sizes, then large holders, then small things too."""
-        goal = goal_of(self.effects)
-        held = {effect.args[0].thing for effect in self.effects if effect.name in ("inside", "on")}
-        holders = {effect.args[1].thing for effect in self.effects if effect.name in ("inside", "on")}
+        goal = All(goals=(goal_of(self.effects), *self.stage.starts()))
+        placed = [(effect.args[0].thing, effect.args[1].thing) for effect in self.effects if effect.name in ("inside", "on")]
+        placed += [(t, t.place[1].thing) for t in self.stage.things if t.place is not None and t.place[0] == "inside"]
+        held, holders = {thing for thing, _ in placed}, {holder for _, holder in placed}
         before = {thing: (dict(thing.params), thing.size) for thing in held | holders}
         tries: tuple[tuple[Size | None, Size | None], ...] = ((None, None), ("large", None), ("large", "small"))
         for large, small in tries:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Literal
 
 from embodiedsmith.assets import categories
-from embodiedsmith.forge.agents.effects import Effect, access
+from embodiedsmith.forge.agents.effects import HAND, PLACED, Effect, access
 from embodiedsmith.forge.agents.parts import default_cavity
 from embodiedsmith.forge.agents.stage import Ref, Stage, Thing, opened_part, relation_of, suits
 from embodiedsmith.forge.language.clauses import SURFACES
@@ -28,6 +28,11 @@ class Grounding:
 
     def run(self) -> None:
         """Ground statements, then commands; reasons why not are gathered on the stage."""
+        said = [
+            *(p for s in self.meaning.statements for p in s.things),
+            *(p for c in self.meaning.commands for p in phrases_of(c)),
+        ]
+        self.stage.named = {phrase.head for phrase in said if phrase.kind == "category"}
         for statement in self.meaning.statements:
             self._state(statement)
         for index, command in enumerate(self.meaning.commands):
@@ -118,6 +123,12 @@ class Grounding:
         if command.destination is None:
             if command.action == "stack" and len(themes) > 1:
                 self._tower(themes)
+            elif themes and all(self._in_hand(ref) for ref in themes):  # "lift it and put it down"
+                held = {ref.thing for ref in themes}
+                self.effects = [
+                    replace(e, deliberate=True) if e.name in HAND and e.args[0].thing in held else e for e in self.effects
+                ]
+                self.effects.extend(Effect("on", (Ref(ref.thing), Ref(self._surface()))) for ref in themes)
             elif themes:
                 self.stage.reasons.append(f"'{command.word} {_name(themes[0].thing)}': where to?")
             return
@@ -133,6 +144,11 @@ class Grounding:
         else:
             for theme in themes:
                 self._on(theme, targets[0], relation)
+
+    def _in_hand(self, ref: Ref) -> bool:
+        """Whether what was said before leaves a thing in the gripper."""
+        places = [e.name for e in self.effects if e.args[0].thing is ref.thing and e.name in (*HAND, *PLACED)]
+        return bool(places) and places[-1] in HAND
 
     def _share(self, command: Command, themes: tuple[Ref, ...], targets: tuple[Ref, ...]) -> None:
         """One thing for each of several places: "a can on each plate"."""
@@ -242,7 +258,7 @@ class Grounding:
         for thing in self.stage.things:
             if thing.category in SURFACES:
                 return thing
-        named = [p.head for c in self.meaning.commands for p in _phrases(c) if p.kind == "category" and p.head in SURFACES]
+        named = [p.head for c in self.meaning.commands for p in phrases_of(c) if p.kind == "category" and p.head in SURFACES]
         furnished = any(categories()[thing.category].role == "furniture" for thing in self.stage.things)
         name = named[0] if named else "table" if self.meaning.setting == "tabletop" or not furnished else "counter"
         thing = Thing(name, spoken=False)
@@ -259,7 +275,7 @@ class Grounding:
                 ref.thing.joints[ref.part] = HALF_OPEN
 
 
-def _phrases(command: Command) -> list[NounPhrase]:
+def phrases_of(command: Command) -> list[NounPhrase]:
     """Every thing a command names outright."""
     phrases = [*command.themes, command.source, command.destination.target if command.destination else None]
     return [phrase for phrase in phrases if phrase is not None]

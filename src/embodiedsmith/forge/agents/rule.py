@@ -9,16 +9,18 @@ from embodiedsmith.assets import Asset
 from embodiedsmith.forge.agents.agent import Draft
 from embodiedsmith.forge.agents.effects import Effect, goal_of, skills
 from embodiedsmith.forge.agents.furnish import Furnishing
-from embodiedsmith.forge.agents.ground import Grounding
+from embodiedsmith.forge.agents.ground import Grounding, phrases_of
 from embodiedsmith.forge.agents.stage import Stage
 from embodiedsmith.forge.language import CannotBe, Meaning, NotUnderstood, read
-from embodiedsmith.spec import Brief, EmbodimentSpec, Goal, Provenance, Scenario, SceneSpec, TaskSpec
+from embodiedsmith.spec import All, Brief, EmbodimentSpec, Goal, Provenance, Scenario, SceneSpec, TaskSpec
 from embodiedsmith.tasks import goal_faults, instruction
 
 SKILL_SECONDS = 20.0
 """Time allowed for each skill that the goal takes [s]."""
 LEAST_SECONDS = 40.0
 """Shortest horizon [s]."""
+DRAWS = 12
+"""Kinds drawn at most for a group named by a word such as "thing" before what is asked counts as impossible."""
 
 
 class RuleAgent:
@@ -30,16 +32,10 @@ class RuleAgent:
         """A draft for a brief; see `Agent.propose`."""
         meaning = read(brief.text)
         if not meaning.commands:
-            raise NotUnderstood((), text=brief.text, reason="it says nothing to do")
+            what = "say what is to be put where, or what to open, close, stack, lift or grasp"
+            raise NotUnderstood((), text=brief.text, reason=f"it says nothing to do that can be checked: {what}")
         robot = embodiments.get(brief.embodiment)
-        stage = Stage(rng)
-        grounding = Grounding(meaning, stage)
-        grounding.run()
-        _refuse(stage.reasons, brief.text)
-        scene = Furnishing(meaning, stage, grounding.effects).run()
-        goal = goal_of(grounding.effects)
-        assets = {thing.id: thing.asset for thing in stage.things}
-        _refuse([*stage.reasons, *_impossible(goal, assets)], brief.text)
+        grounding, scene, goal = _drawn(meaning, brief.text, rng)
         travels = robot.base.kind == "planar"
         task = TaskSpec(
             goal=goal,
@@ -58,6 +54,26 @@ class RuleAgent:
             reading=_reading(meaning, task, scene),
             warnings=tuple(dict.fromkeys((*meaning.warnings, *grounding.warnings))),
         )
+
+
+def _drawn(meaning: Meaning, text: str, rng: np.random.Generator) -> tuple[Grounding, SceneSpec, Goal]:
+    """Things, scene and goal of a meaning. Groups ("the red thing") are drawn again where the kind drawn cannot be meant."""
+    for left in reversed(range(DRAWS)):
+        stage = Stage(rng)
+        grounding = Grounding(meaning, stage)
+        try:
+            grounding.run()
+            _refuse(stage.reasons, text)
+            scene = Furnishing(meaning, stage, grounding.effects).run()
+            goal = goal_of(grounding.effects)
+            assets = {thing.id: thing.asset for thing in stage.things}
+            _refuse([*stage.reasons, *_impossible(All(goals=(goal, *stage.starts())), assets)], text)
+        except CannotBe:
+            if not left or not any(phrase.kind == "tag" for command in meaning.commands for phrase in phrases_of(command)):
+                raise
+            continue
+        return grounding, scene, goal
+    raise AssertionError("the last draw returns or raises")
 
 
 def _refuse(reasons: list[str], text: str) -> None:

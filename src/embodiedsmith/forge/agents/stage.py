@@ -11,13 +11,15 @@ import numpy as np
 from embodiedsmith.assets import Asset, build, categories
 from embodiedsmith.forge.agents.parts import PartMissing, default_part, find_parts, with_part
 from embodiedsmith.forge.language.meaning import NounPhrase, Relation, Size
-from embodiedsmith.spec import AssetSpec
+from embodiedsmith.spec import AssetSpec, Predicate
 from embodiedsmith.spec.scene import ParamValue
 
 PART_OWNERS = {"drawer": "drawer_unit", "board": "shelf"}
 """Whose drawer or shelf it is when nobody says."""
 SEVERAL = (2, 3)
 """Fewest and most things for a plural without a number."""
+MOST = 10
+"""Most things of one kind that one phrase may ask for."""
 EVERY = (2, 4)
 """Fewest and most things for "every"."""
 
@@ -74,10 +76,20 @@ class Stage:
     """Groups of references, latest last."""
     topics: list[tuple[Ref, ...]] = field(default_factory=list)
     """Those of them that something was said of or done to: "it" is rather one of these than a place."""
+    named: set[str] = field(default_factory=set)
+    """Categories that the brief names: a group word ("everything") means others."""
     quantified: set[str] = field(default_factory=set)
     """Categories and tags that "every" or "all" ranges over: no others of them may lie about."""
     reasons: list[str] = field(default_factory=list)
     """Why the brief cannot be met, as far as found."""
+
+    def starts(self) -> tuple[Predicate, ...]:
+        """Which things are inside which at the start; they must have ids."""
+        return tuple(
+            Predicate(name="inside", args=(thing.id, thing.place[1].text))
+            for thing in self.things
+            if thing.place is not None and thing.place[0] == "inside"
+        )
 
     def mention(self, refs: Iterable[Ref], *, topic: bool = False) -> tuple[Ref, ...]:
         """Note that things were spoken of just now."""
@@ -150,7 +162,9 @@ class Stage:
 
     def _count(self, phrase: NounPhrase) -> int:
         if phrase.count is not None:
-            return phrase.count
+            if not 1 <= phrase.count <= MOST:
+                self.reasons.append(f"'{phrase.text}': not {phrase.count} but 1 to {MOST} of a kind can be asked for")
+            return min(max(phrase.count, 1), MOST)
         if phrase.quantity == "one":
             return 1
         low, high = EVERY if phrase.quantity == "each" else SEVERAL
@@ -166,6 +180,7 @@ class Stage:
             names = [name for name, category in known.items() if phrase.head in category.all_tags]
             if phrase.head != "furniture":
                 names = [name for name in names if known[name].role == "object"] or names
+            names = [name for name in names if name not in self.named] or names
         else:
             names = [phrase.head]
         fitting = [name for name in names if not list(_look_faults(name, phrase))]

@@ -16,6 +16,7 @@ from embodiedsmith.forge.language.cursor import Cursor, Stuck
 from embodiedsmith.forge.language.lexer import Token
 from embodiedsmith.forge.language.lexicon import Kind
 from embodiedsmith.forge.language.meaning import Action, Command, Meaning, NounPhrase, Place, Quantity, Relation, Statement
+from embodiedsmith.forge.language.words_en import BIN
 from embodiedsmith.forge.language.words_zh import BOARD_POSITIONS, INSIDE
 
 _HEADS: tuple[Kind, ...] = ("noun", "tag", "part", "pronoun")
@@ -49,6 +50,10 @@ class Chinese:
 
     def _clause(self) -> None:
         if self.cursor.take("absent", "not_needed"):
+            if self.cursor.sees("ba", "verb", "filler", "not_needed"):
+                raise Stuck(
+                    self.cursor.text(self.cursor.at - 1), "what is not to be done cannot be told: say only what is to be done"
+                )
             if self.cursor.sees(*_HEADS, *_LOOKS, "quantifier", "number"):
                 self.draft.absent.extend(self._things())
         elif self.cursor.sees("ba") and not self.cursor.sees("verb"):
@@ -191,6 +196,17 @@ class Chinese:
         if sense.value == "contact":
             self._contact(verb)
             return
+        if sense.value == "empty":
+            self._empty(verb, things)
+            return
+        if sense.value == "discard":
+            themes = things or (self._things() if self._at_thing() else ())
+            rubbish = Place(relation="in", target=NounPhrase(kind="category", head=BIN, text=BIN))
+            self.cursor.skip("filler")
+            self.draft.add(
+                Command(action="put", word=verb.text, themes=themes, source=source, destination=rubbish, then=self._took_then())
+            )
+            return
         inside = sense.value == "put in"
         action = cast(Action, "put" if inside else sense.value)
         command = Command(action=action, word=verb.text, themes=things, source=source, then=self._took_then())
@@ -208,6 +224,14 @@ class Chinese:
             command = replace(command, themes=self._things())
         self.cursor.skip("filler")
         self.draft.add(replace(command, deliberate=action in ("lift", "grasp")))
+
+    def _empty(self, verb: Token, things: tuple[NounPhrase, ...]) -> None:
+        """把抽屉清空: all that is in it comes out."""
+        self.cursor.skip("filler")
+        source = things[0] if things else self._thing()
+        everything = NounPhrase(kind="tag", head="object", text="所有东西", quantity="each")
+        command = Command(action="remove", word=verb.text, themes=(everything,), source=source, then=self._took_then())
+        self.draft.add(command)
 
     def _contact(self, verb: Token) -> None:
         """让勺子碰到盘子."""
@@ -256,6 +280,8 @@ class Chinese:
 
     def _place(self, default: Relation = "to") -> Place:
         target = self._thing()
+        if self.cursor.sees("position") and not self.cursor.sees("place"):
+            raise self.cursor.stuck("there is no such relation yet: say 上, 里 or 旁边")
         said = self._postposition(default)
         return Place(relation="in" if default == "in" and said == "to" else said, target=target)
 
@@ -320,8 +346,9 @@ class Chinese:
         self.cursor.take("de")
         if first.kind == "category" and self._at_thing():
             part = self._simple()
-            if part.kind == "part":
-                return replace(part, owner=first)
+            if part.kind == "part":  # 左边的柜门: the position is the door's
+                position = part.position or first.position
+                return replace(part, position=position, owner=replace(first, position=None))
         self.cursor.at = start
         place = self.cursor.take("place")
         if place is None or not self.cursor.take("de"):

@@ -46,12 +46,17 @@ class Draft:
 
     def finish(self) -> Meaning:
         """The meaning gathered."""
-        statements = list(self.statements)
+        statements, commands = list(self.statements), list(self.commands)
+        warnings: tuple[str, ...] = ()
+        if not commands and (wishes := [statement for statement in statements if statement.verbless]):
+            commands = [Command(action="put", word="put", themes=wish.things, destination=wish.place) for wish in wishes]
+            statements = [statement for statement in statements if not statement.verbless]
+            warnings = ("there is no verb: read as 'put'",)
         if self.surface is not None:
             statements.insert(0, Statement(things=(self.surface,)))
         return Meaning(
-            language=self.language, commands=tuple(self.commands), statements=tuple(statements), absent=tuple(self.absent),
-            setting=self.setting, clutter=self.clutter,
+            language=self.language, commands=tuple(commands), statements=tuple(statements), absent=tuple(self.absent),
+            setting=self.setting, clutter=self.clutter, warnings=warnings,
         )  # fmt: skip
 
 

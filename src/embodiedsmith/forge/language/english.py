@@ -2,6 +2,7 @@
 
 brief     = {clause}
 clause    = verb [things] {where} | where | things be where | "there are" things [where] | "no" things
+          | "I want" things ought-where | things ought where          (ought: "should be", "belongs", "to be")
 where     = relation thing | relation                 ("in the bowl", "inside")
 things    = thing {("and" | ",") thing}
 thing     = {article | quantity | number | colour | size | material | position} head ["of" thing]
@@ -17,6 +18,7 @@ from embodiedsmith.forge.language.cursor import Cursor, Stuck
 from embodiedsmith.forge.language.lexer import Token
 from embodiedsmith.forge.language.lexicon import Kind
 from embodiedsmith.forge.language.meaning import Action, Command, Meaning, NounPhrase, Place, Quantity, Relation, Statement
+from embodiedsmith.forge.language.words_en import BIN
 
 _HEADS: tuple[Kind, ...] = ("noun", "tag", "part", "pronoun", "one")
 _LOOKS: tuple[Kind, ...] = ("color", "size", "material", "position")
@@ -33,6 +35,8 @@ _MODIFIERS: tuple[Kind, ...] = (
     "setting",
 )
 _AFTER_CLUTTER: tuple[Kind, ...] = ("noun", "setting", "clutter", "comma", "stop", "and")
+MASS = ("fruit", "food", "tableware", "cutlery", "drinkware", "cookware", "stationery", "cleaning")
+"""Groups whose English word counts for several without an ending: "the silverware"."""
 _DELIBERATE = ("lift", "raise", "elevate", "hold", "grasp", "grip", "seize", "clutch")
 """Verbs that are a deed of their own; "pick up" is only the beginning of another."""
 
@@ -67,6 +71,8 @@ class English:
         if self.cursor.sees("absent"):
             self.cursor.take("absent")
             self.draft.absent.extend(self._things())
+        elif (want := self.cursor.take("want")) is not None:
+            self._wish(want, self._things())
         elif self.cursor.take("exist") or self.cursor.take("with"):
             self._existing()
         elif self.cursor.sees("verb") and not self._adjective_here():
@@ -134,6 +140,9 @@ class English:
                 return
             self.draft.statements.append(Statement(things=things, place=self._where()))
             return
+        if self.cursor.sees("ought"):
+            self._wish(None, things)
+            return
         place = self._where()
         last = self.draft.commands[-1] if self.draft.commands else None
         if place is not None and last is not None and last.destination is not None:
@@ -145,7 +154,19 @@ class English:
         if surface is not None and place is None:
             self.draft.surface = things[0]
             return
-        self.draft.statements.append(Statement(things=things, place=place))
+        self.draft.statements.append(Statement(things=things, place=place, verbless=place is not None))
+
+    def _wish(self, want: Token | None, things: tuple[NounPhrase, ...]) -> None:
+        """ "I want the mug on the plate", "the drawer should be open"."""
+        ought = self.cursor.take("ought")
+        word = (want or ought or self.cursor.tokens[-1]).text
+        result = self.cursor.sense("result")
+        if result is not None:
+            self.cursor.at += 1
+            self.draft.add(Command(action=cast(Action, result.value), word=word, themes=things, then=self._took_then()))
+            return
+        command = self._modify(Command(action="put", word=word, themes=things, then=self._took_then()))
+        self.draft.add(replace(command, word="put"))
 
     def _scene_words(self) -> None:
         """Settings and how cluttered they are, standing alone: "a cluttered kitchen"."""
@@ -196,6 +217,12 @@ class English:
         if sense.value == "contact":
             self._contact(verb)
             return
+        if sense.value == "empty":
+            self._empty(verb)
+            return
+        if sense.value == "discard":
+            self._discard(verb)
+            return
         action = cast(Action, sense.value)
         result = self.cursor.take("result") if self.cursor.sees("article", "noun", "part", ahead=1) else None
         themes = self._things() if self._at_thing() else ()
@@ -221,6 +248,22 @@ class English:
         self.cursor.at += 1
         destination = Place(relation="near", target=self._thing())
         self.draft.add(Command(action="contact", word=verb.text, themes=themes, destination=destination, then=self._took_then()))
+
+    def _empty(self, verb: Token) -> None:
+        """ "Empty the drawer", "empty the box into the bin": all that is in it comes out."""
+        everything = NounPhrase(kind="tag", head="object", text="everything", quantity="each")
+        source = self._thing()
+        command = Command(action="remove", word=verb.text, themes=(everything,), source=source, then=self._took_then())
+        self.draft.add(self._modify(command))
+
+    def _discard(self, verb: Token) -> None:
+        """ "Throw the can away": into the bin, where no other place is named."""
+        themes = self._things() if self._at_thing() else ()
+        command = self._modify(Command(action="put", word=verb.text, themes=themes, then=self._took_then()))
+        if command.destination is None:
+            rubbish = NounPhrase(kind="category", head=BIN, text=BIN)
+            command = replace(command, destination=Place(relation="in", target=rubbish))
+        self.draft.add(command)
 
     def _took_then(self) -> bool:
         then, self.then = self.then, False
@@ -357,8 +400,7 @@ class English:
                 fresh = True
             elif (found := token.sense("quantifier")) is not None:
                 if found.value == "everything":
-                    self.cursor.at += 1
-                    return NounPhrase(kind="tag", head="object", text=token.text, quantity="each")
+                    return self._everything()
                 quantity, count = _quantity(found.value, count)
             elif (found := token.sense("number")) is not None:
                 count = int(found.value)
@@ -368,6 +410,20 @@ class English:
                 break
             self.cursor.at += 1
         return self._head(start, quantity, count, words, fresh)
+
+    def _everything(self) -> NounPhrase:
+        """ "Everything", and what it is like: "everything red", "everything that is small"."""
+        start = self.cursor.at
+        self.cursor.at += 1
+        words: dict[str, str] = {}
+        if self.cursor.sees("be") and self.cursor.sees("color", "size", "material", ahead=1):
+            self.cursor.at += 1
+        while (token := self.cursor.peek()) is not None and not token.has("position") and self._modifier(token, words):
+            self.cursor.at += 1
+        return NounPhrase(
+            kind="tag", head="object", text=self.cursor.text(start), quantity="each",
+            color=words.get("color"), size=looks(words)[0], materials=looks(words)[1],
+        )  # fmt: skip
 
     def _modifier(self, token: Token, words: dict[str, str]) -> bool:
         """Note a colour, size, material or position; whether the token was one."""
@@ -412,6 +468,8 @@ class English:
             raise Stuck(self.cursor.text(start), f"'{words['position']}' can only be said of a drawer, a door or a shelf")
         if sense.plural and quantity == "one" and count is None:
             quantity = "some" if part is None else "each"
+        if part is None and noun is None and sense.value in MASS and quantity == "one" and count is None:
+            quantity = "one" if any(t.text.lower() in ("a", "an") for t in self.cursor.tokens[start : self.cursor.at]) else "some"
         size, materials = looks(words)
         phrase = NounPhrase(
             kind="part" if part else "category" if noun else "tag",
@@ -484,9 +542,10 @@ class English:
         """ "the green one", "the green": the head is the last noun said."""
         if "position" in words and "color" not in words:
             return NounPhrase(kind="part", head="drawer", text=self.cursor.text(start), position=words["position"])
+        everything = self.last_noun is None and quantity == "each"  # "all the red ones"
         return NounPhrase(
-            kind="one",
-            head=self.last_noun or "",
+            kind="tag" if everything else "one",
+            head="object" if everything else self.last_noun or "",
             text=self.cursor.text(start),
             quantity=quantity,
             count=count,

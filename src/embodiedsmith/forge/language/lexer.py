@@ -11,7 +11,9 @@ import rjieba
 from embodiedsmith.forge.language.lexicon import Kind, Lexicon, Sense, is_chinese, lexicon
 
 _UNIT = re.compile(r"'s\b|[a-z0-9]+(?:['’\-](?!s\b)[a-z0-9]+)*|[一-鿿]|[^\sa-z0-9一-鿿]", re.IGNORECASE)
-_QUOTES = "\"“”‘’'`*-–—…《》「」"
+_QUOTES = "\"“”‘’'`*-–—…《》「」\ufe0f\u200d"
+_FACES = re.compile("[\U0001f600-\U0001f64f\U0001f44d]")
+"""Smiling faces and folded hands say nothing about things."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ def lex(text: str) -> list[Token]:
     units = [
         _Unit(match.group().lower().replace("’", "'"), match.start(), match.end())
         for match in _UNIT.finditer(text)
-        if match.group() not in _QUOTES
+        if match.group() not in _QUOTES and not _FACES.match(match.group())
     ]
     spans = _match(units, words)
     if is_chinese(text):
@@ -72,7 +74,8 @@ def _match(units: list[_Unit], words: Lexicon) -> list[Span]:
             if senses:
                 break
         else:
-            length, senses = 1, ()
+            number = units[at].key
+            length, senses = 1, (Sense("number", number),) if number.isascii() and number.isdigit() else ()
         spans.append((at, at + length - 1, senses))
         at += length
     return spans

@@ -15,7 +15,7 @@ Kind = Literal[
     "noun", "tag", "part", "color", "size", "material", "position", "number", "quantifier", "article", "kind", "fresh", "pronoun",
     "one",
     "verb", "result", "relation", "adverb", "place", "from", "at", "ba", "de", "classifier", "setting", "clutter", "then", "and",
-    "filler", "exist", "with", "absent", "not_needed", "be", "of", "possessive", "comma", "stop",
+    "filler", "exist", "with", "absent", "not_needed", "be", "want", "ought", "beyond", "of", "possessive", "comma", "stop",
 ]  # fmt: skip
 
 
@@ -109,7 +109,27 @@ def lexicon() -> Lexicon:
         for words in entry.names.values():
             for word in words:
                 built.add(word.removesuffix("的"), Sense("color", color))
+    _add_gerunds(built)
     return built
+
+
+def _add_gerunds(built: Lexicon) -> None:
+    """ "Putting" for "put" where it means nothing else: "holding" says what is there."""
+    for action, words in words_en.VERBS.items():
+        for word in words:
+            units = split_units(word)
+            if not built.get((gerund(units[0]), *units[1:])):
+                built.add(" ".join((gerund(units[0]), *units[1:])), Sense("verb", action))
+
+
+def gerund(verb: str) -> str:
+    """The "-ing" form of an English verb."""
+    doubled = {"put", "set", "get", "grab", "shut", "drop", "grip", "tap"}
+    if verb in doubled:
+        return verb + verb[-1] + "ing"
+    if verb.endswith("e") and not verb.endswith("ee"):
+        return verb[:-1] + "ing"
+    return verb + "ing"
 
 
 def _add_names(built: Lexicon, names: Mapping[Language, tuple[str, ...]], kind: Kind, value: str) -> None:
@@ -131,6 +151,7 @@ def _add_grammar(built: Lexicon) -> None:
         ("pronoun", words_en.PRONOUNS), ("pronoun", words_zh.PRONOUNS), ("one", words_en.ONES),
         ("setting", words_en.SETTINGS), ("setting", words_zh.SETTINGS),
         ("clutter", words_en.CLUTTER), ("clutter", words_zh.CLUTTER),
+        ("beyond", words_en.BEYOND), ("beyond", words_zh.BEYOND),
     )  # fmt: skip
     for kind, table in tables:
         for value, words in table.items():
@@ -150,6 +171,7 @@ def _add_grammar(built: Lexicon) -> None:
         ("filler", words_en.FILLERS), ("filler", words_zh.FILLERS), ("exist", words_en.EXIST), ("exist", words_zh.EXIST),
         ("with", words_en.WITH), ("absent", words_en.ABSENT), ("absent", words_zh.ABSENT),
         ("not_needed", words_en.NOT_NEEDED), ("not_needed", words_zh.NOT_NEEDED), ("be", words_en.BE),
+        ("want", words_en.WANT), ("ought", words_en.OUGHT),
         ("ba", words_zh.BA), ("from", words_zh.FROM), ("at", words_zh.AT), ("at", ("at",)), ("de", words_zh.DE),
         ("classifier", words_zh.CLASSIFIERS), ("of", ("of",)), ("possessive", ("'s", "'")),
         ("comma", (",", "，", "、")), ("stop", tuple(".!?;:()。！？；：（）")),

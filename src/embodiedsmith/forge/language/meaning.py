@@ -77,6 +77,8 @@ class Statement:
     things: tuple[NounPhrase, ...]
     place: Place | None = None
     state: Literal["open", "closed"] | None = None
+    verbless: bool = False
+    """Whether only a thing and a place were said, without "is" ("mug on plate"): a wish where nothing else is one."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,6 +21,8 @@ Of 65 nouns of kitchen and office that the catalogue lacks, wrong ones come as n
 hammer: knife 0.54), so little below this can be trusted. Chinese nouns are never taken: characters that the encoder does not know
 vanish, and chopsticks equal spoons.
 """
+ALIKE = 0.45
+"""Least cosine at which a known word is worth naming: below, near words have nothing in common (elephant: cup 0.41)."""
 CLEAR = 0.06
 """Least lead over the next category: "dish rack" is as near to rack as to dish, so it is neither."""
 
@@ -54,12 +56,23 @@ def suggest_nouns(noun: str, count: int = 3) -> tuple[str, ...]:
     spelt = difflib.get_close_matches(
         noun, lexicon().words(("noun", "tag", "color", "size", "material", "position"), language), n=count, cutoff=0.7
     )
-    meant = [categories()[name].names[language][0] for name, _, _ in _category_scores(noun)]
+    if not any(letter.isalpha() for letter in noun):
+        return ()
+    meant = [categories()[name].names[language][0] for name, _, cosine in _category_scores(noun) if cosine >= ALIKE]
     return tuple(dict.fromkeys([*spelt, *meant]))[:count]
+
+
+def suggest_looks(word: str, count: int = 3) -> tuple[str, ...]:
+    """Known colours, sizes, materials and positions that are spelt like a word."""
+    language: Language = "zh" if is_chinese(word) else "en"
+    known = lexicon().words(("color", "size", "material", "position"), language)
+    return tuple(difflib.get_close_matches(word, known, n=count, cutoff=0.7))
 
 
 def suggest_verbs(word: str, count: int = 3) -> tuple[str, ...]:
     """Known verbs that are near to a word: spelt alike, or of like meaning."""
+    if not any(letter.isalpha() for letter in word):
+        return ()
     language: Language = "zh" if is_chinese(word) else "en"
     known = lexicon().words(("verb",), language)
     spelt = difflib.get_close_matches(word, known, n=count, cutoff=0.6)

@@ -7,11 +7,11 @@ from dataclasses import replace
 from embodiedsmith.forge.language.chinese import Chinese
 from embodiedsmith.forge.language.cursor import Stuck
 from embodiedsmith.forge.language.english import English
-from embodiedsmith.forge.language.errors import NotUnderstood, Unknown
+from embodiedsmith.forge.language.errors import Beyond, NotUnderstood, Unknown
 from embodiedsmith.forge.language.lexer import Token, lex
 from embodiedsmith.forge.language.lexicon import Kind, Sense, is_chinese
 from embodiedsmith.forge.language.meaning import Meaning
-from embodiedsmith.forge.language.neighbours import nearest_category, suggest_nouns, suggest_verbs
+from embodiedsmith.forge.language.neighbours import nearest_category, suggest_looks, suggest_nouns, suggest_verbs
 
 _BEFORE_NOUN: tuple[Kind, ...] = (
     "article", "fresh", "quantifier", "number", "color", "size", "material", "position", "relation", "from", "at", "ba", "de",
@@ -24,7 +24,8 @@ def read(text: str) -> Meaning:
     """What a brief in English or Chinese means.
 
     Raises:
-        NotUnderstood: naming every word that is not known, or the place where the grammar cannot go on.
+        NotUnderstood: naming every word that is not known or asks for what there is not, or the place where the grammar
+            cannot go on.
     """
     tokens, warnings = _known(text, lex(text))
     grammar = Chinese(tokens) if is_chinese(text) else English(tokens)
@@ -34,7 +35,7 @@ def read(text: str) -> Meaning:
         raise NotUnderstood(
             [(stuck.token, ())], text=text, reason=f"cannot read the words around '{stuck.token}': {stuck.reason}"
         ) from stuck
-    return replace(meaning, warnings=warnings)
+    return replace(meaning, warnings=(*warnings, *meaning.warnings))
 
 
 def _known(text: str, tokens: list[Token]) -> tuple[list[Token], tuple[str, ...]]:
@@ -43,8 +44,13 @@ def _known(text: str, tokens: list[Token]) -> tuple[list[Token], tuple[str, ...]
     known: list[Token] = []
     warnings: list[str] = []
     unknown: list[Unknown] = []
+    beyond: list[Beyond] = []
     at = 0
     while at < len(tokens):
+        if (reason := tokens[at].sense("beyond")) is not None and len(tokens[at].senses) == 1:
+            beyond.append((tokens[at].text, reason.value))
+            at += 1
+            continue
         if _means_something(tokens, at):
             known.append(tokens[at])
             at += 1
@@ -60,7 +66,7 @@ def _known(text: str, tokens: list[Token]) -> tuple[list[Token], tuple[str, ...]
             unknown.append((word, suggest_verbs(word) if before is None or before.has(*_CLAUSE_START) else suggest_nouns(word)))
             continue
         if after is not None and after.has("noun", "tag"):  # an unknown describing word may change what is meant
-            unknown.append((word, suggest_nouns(word)))
+            unknown.append((word, suggest_looks(word)))
             continue
         found = nearest_category(word)
         if found.accepted:
@@ -68,8 +74,8 @@ def _known(text: str, tokens: list[Token]) -> tuple[list[Token], tuple[str, ...]
             known.append(Token(word, (Sense("noun", found.category, plural=_plural(word)),)))
         else:
             unknown.append((word, suggest_nouns(word)))
-    if unknown:
-        raise NotUnderstood(unknown, text=text)
+    if unknown or beyond:
+        raise NotUnderstood(unknown, text=text, beyond=beyond)
     return known, tuple(warnings)
 
 

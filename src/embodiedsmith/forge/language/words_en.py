@@ -14,9 +14,11 @@ def _words(listed: str) -> tuple[str, ...]:
 VERBS: dict[str, tuple[str, ...]] = {
     "put": _words(
         "put, place, move, set, stand, bring, drop, lay, transfer, insert, return, store, deliver, carry, put back, "
-        "relocate, stow, throw, toss, put away, position, slide, load, leave, keep, gather, collect, stash, "
-        "deposit, dump"
+        "relocate, stow, put away, position, slide, load, leave, keep, gather, collect, stash, deposit, dump, hide, stick, "
+        "put down, set down, lay down, place down, serve"
     ),
+    "discard": _words("throw, toss, throw away, throw out, discard, dispose of, get rid of, chuck, trash"),
+    "empty": _words("empty, empty out, clear out, unpack"),
     "take": _words("take, get, fetch, pick, grab, pick up"),
     "remove": _words("remove, take out, retrieve, extract, pull out, unload, take away"),
     "lift": _words("lift, lift up, raise, hold, hold up, elevate, hold up high, raise up"),
@@ -24,10 +26,15 @@ VERBS: dict[str, tuple[str, ...]] = {
     "touch": _words("touch, tap, poke, push, press, nudge"),
     "open": _words("open, open up, pull open, slide open, swing open, pull"),
     "close": _words("close, shut, close up, push shut, push closed, shut up, slide shut"),
-    "stack": _words("stack, pile, stack up, pile up"),
+    "stack": _words(
+        "stack, pile, stack up, pile up, build a tower of, build a tower from, build a tower out of, make a tower of, "
+        "build a stack of"
+    ),
     "contact": _words("make, have"),
-    "tidy": _words("tidy, tidy up, clean up, clean, clear up"),
+    "tidy": _words("tidy, tidy up, clean up, clean, clear up, clear, clear off, clear away"),
 }
+BIN = "bin"
+"""Where "throw it away" puts things: a category."""
 
 RESULTS: dict[str, tuple[str, ...]] = {
     "open": _words("open"),
@@ -103,9 +110,12 @@ QUANTIFIERS: dict[str, tuple[str, ...]] = {
 
 NUMBERS: dict[str, tuple[str, ...]] = {
     str(value): (word, str(value))
-    for value, word in enumerate(("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), start=1)
-}
-ARTICLES = _words("the, a, an, my, your, our, this, that, these, those, its, their")
+    for value, word in enumerate(
+        _words("zero, one, two, three, four, five, six, seven, eight, nine, ten, eleven, twelve, thirteen, fourteen, fifteen")
+    )
+} | {"12": ("twelve", "dozen"), "20": ("twenty",), "100": ("hundred",)}
+"""Words; other numbers are read from their digits."""
+ARTICLES = _words("teh, the, a, an, my, your, our, this, that, these, those, its, their")
 FRESH = _words("another, the other, other, one more, a second, a different, a new, new")
 
 KINDS = _words(
@@ -137,17 +147,55 @@ CLUTTER: dict[str, tuple[str, ...]] = {
 THEN = _words("then, and then, after that, afterwards, next, finally, and finally, lastly, then finally, after which, later")
 AND = _words("and, as well as, plus, &, also, and also")
 FILLERS = _words(
-    "please, now, robot, carefully, gently, slowly, quickly, can you, could you, would you, will you, "
+    "please, pls, plz, pleas, now, robot, carefully, gently, slowly, quickly, can you, could you, would you, will you, "
     "i want you to, i would like you to, i'd like you to, you should, you need to, you must, try to, hey, hi, "
     "hello, kindly, go ahead and, just, first, for me, so, again, the task is to, your task is to, let's, "
     "make sure to, i need you to, safely, completely, fully, all the way, neatly, back, away, up, down, ok, okay, "
     "thanks, thank you, using the gripper, with the gripper, using the arm, with one hand, there, once more, over, "
     "go, begin by, start by, i want to, we need to, help me, help me to, me, together, at once, properly, "
-    "straight, directly"
+    "straight, directly, can u, could u, would u, would you mind, do you mind, if you don't mind, if you can, if possible, "
+    "if you please, be so kind as to, be so kind and, be so good as to, so kind as to, very much, so much, a lot, many thanks, "
+    "thx, in advance, right now, immediately, asap, for us, sir, dear robot, alright, the robot should, the robot must, "
+    "the robot has to, robot should, the arm should, the robot is to, you have to, you are to, how about, simply, quick, "
+    "somewhere, here, find, locate, look for, cheers"
 )
 EXIST = _words("there is, there are, there's, there are also, there is also, imagine, we have, you see, i have, you have, it has")
 WITH = _words("with, has, containing, holding, having, contains, holds")
 ABSENT = _words("no, without, without any, not any, there is no, there are no, there are not any, with no, and no")
+WANT = _words("i want, i'd like, i would like, i need, i'd love, i would love, we want, we need, let me have")
+"""Before things and where they are to be: "I want the mug on the plate"."""
+OUGHT = _words(
+    "should be, should go, should end up, must be, must go, needs to be, need to be, has to be, have to be, needs to go, "
+    "need to go, has to go, have to go, ought to be, belongs, belong, goes, to be, should be put, should be placed, must end up"
+)
+"""Between things and where they are to be: "the mug should be on the plate"."""
+
+BEYOND: dict[str, tuple[str, ...]] = {
+    "what is not to be done cannot be told: say only what is to be done": _words(
+        "don't, dont, do not, never, not to, not, avoid, without touching, without moving, without opening, without spilling, "
+        "instead of, except, except for, anywhere but, everything but, anything but, rather than, unless"
+    ),
+    "a choice cannot be left open: say the one that is meant": _words("or, either, whichever, whatever, any of"),
+    "conditions cannot be told: say what is to be done in any case": _words("if, whether, when, until, while, as long as"),
+    "there is no such relation yet: say on, in or next to": _words(
+        "behind, in front of, in front, between, in between, under, underneath, below, beneath, above, around, opposite, "
+        "across from, to the left of, to the right of, to the left, to the right, to the left side of, to the right side of, "
+        "leftwards, rightwards, forward, backward, forwards, backwards, far from, away from"
+    ),
+    "there is no skill for it yet: things can be put, stacked, lifted, grasped, opened and closed": _words(
+        "pour, fill, fold, unfold, wipe, wash, rinse, cut, slice, chop, cook, boil, fry, bake, stir, shake, rotate, flip, "
+        "flip over, spin, twist, turn, turn on, turn off, turn over, turn around, upside down, switch, switch on, switch off, "
+        "screw, unscrew, plug in, unplug, hang, hang up, peel, scrub, sweep, vacuum, heat, heat up, warm up, write, draw, "
+        "paint, wrap, sew, roll, kick, squeeze, cover, feed, eat, drink, dance, sing"
+    ),
+    "there is nobody to hand things to: say where to put them": _words("give, hand, hand over, pass"),
+    "such an order cannot be told yet: say for each thing where it goes": _words(
+        "swap, exchange, sort, arrange, rearrange, organize, organise, line up, align, set the table, lay the table, "
+        "set a table, "
+        "in a row, in a line, in a circle, in order, in reverse order, by color, by colour, by size, the positions of"
+    ),
+}
+"""Words that are understood but ask for what cannot be done, by the reason why."""
 NOT_NEEDED = _words(
     "are not needed, is not needed, aren't needed, isn't needed, not needed, are not required, is not required, are unnecessary"
 )

@@ -16,12 +16,14 @@ VERBS: dict[str, tuple[str, ...]] = {
         "放, 放到, 放在, 放回, 放回到, 放置, 放置在, 放置到, 摆, 摆到, 摆在, 摆放, 摆放在, 移, 移到, 移动, "
         "移动到, "
         "移至, 挪到, 拿到, 搬, 搬到, 送到, 带到, 装到, 丢, 丢到, 扔, 扔到, 收到, 收, 收拾到, 端到, 推到, 放好, "
-        "转移到, 取到, 挪, 拿去, 放上, 摆上, 搁, 搁在, 搁到, 留在, 保存在, 存放在, 存放到"
+        "转移到, 取到, 挪, 拿去, 放上, 摆上, 搁, 搁在, 搁到, 留在, 保存在, 存放在, 存放到, 放下, 放下来"
     ),
     "put in": _words(
         "放进, 放入, 装进, 装入, 塞进, 塞入, 丢进, 扔进, 投入, 投进, 收进, 搬进, 移进, 移入, 倒进, 拿进, 装, "
         "放进去, 放入到, 放进到, 收入, 插进, 插入, 存进, 存入, 送进, 摆进"
     ),
+    "discard": _words("扔掉, 丢掉, 扔了, 丢了, 丢弃, 扔走"),
+    "empty": _words("清空, 腾空, 倒空"),
     "take": _words("取, 拿, 取下, 拿下"),
     "remove": _words(
         "拿出, 取出, 拿出来, 取出来, 拿走, 取走, 移出, 移走, 拿开, 移开, 掏出, 搬出, 取下来, 拿下来, 移除, 清出, "
@@ -113,6 +115,8 @@ QUANTIFIERS: dict[str, tuple[str, ...]] = {
 NUMBERS: dict[str, tuple[str, ...]] = {
     **{str(value): (word, str(value)) for value, word in enumerate("一二三四五六七八九十", start=1)},
     "2": ("二", "两", "2"),
+    **{str(10 + value): ("十" + word,) for value, word in enumerate("一二三四五六七八九", start=1)},
+    "20": ("二十",),
 }
 CLASSIFIERS = _words(
     "个, 只, 本, 块, 瓶, 罐, 杯, 把, 张, 件, 颗, 根, 条, 支, 盘, 碗, 台, 盒, 枚, 听, 篮, 袋, 份, 口, 扇, 层, 样, 种, 些, 座"
@@ -143,12 +147,31 @@ FILLERS = _words(
     "过来, "
     "过去, 上去, 上来, 下来, 回去, 出来, 请问, 帮忙, 您, 我, 快速, 快, 仔细, 地, 一起, 重新, 整齐地, 吗, 呢, "
     "啊, "
-    "将会, 需要, 要, 想"
+    "将会, 需要, 要, 想, 谢谢, 谢谢你, 谢谢您, 多谢, 谢啦, 辛苦了, 麻烦您, 劳驾, 拜托, 请您, 帮我一下, 马上, 立刻, 赶紧"
 )
 EXIST = _words("有, 摆着, 放着, 是, 放有, 摆有, 存放着, 装着")
 INSIDE = _words("里面, 里, 进去, 入, 进")
 """After a verb of putting: inside what was last spoken of."""
 ABSENT = _words("没有, 不要有, 不要, 无, 不放")
+BEYOND: dict[str, tuple[str, ...]] = {
+    "what is not to be done cannot be told: say only what is to be done": _words(
+        "别, 不准, 不能, 不许, 不可以, 不得, 切勿, 勿, 请勿, 禁止, 避免, 千万别, 千万不要, 除了"
+    ),
+    "a choice cannot be left open: say the one that is meant": _words("或, 或者, 还是, 要么, 任意"),
+    "conditions cannot be told: say what is to be done in any case": _words("如果, 要是, 假如, 除非, 直到"),
+    "there is no such relation yet: say on, in or next to": _words(
+        "后面, 前面, 之间, 中间位置, 背后, 后边, 前边, 对面, 周围, 的左边, 的右边, 的左侧, 的右侧, 的下面, 底下面"
+    ),
+    "there is no skill for it yet: things can be put, stacked, lifted, grasped, opened and closed": _words(
+        "倒水, 折叠, 对折, 擦, 擦干净, 擦拭, 洗, 清洗, 切, 煮, 炒, 翻转, 旋转, 转动, 拧, 拧开, 拧紧, "
+        "摇, 摇晃, 挂, 挂上, 搅拌, 加热, 启动"
+    ),
+    "there is nobody to hand things to: say where to put them": _words("递, 递给, 递给我, 交给, 交给我"),
+    "such an order cannot be told yet: say for each thing where it goes": _words(
+        "交换, 互换, 对调, 调换, 排列, 排成, 排成一排, 排好, 分类, 按颜色, 按大小, 摆餐具"
+    ),
+}
+"""Words that are understood but ask for what cannot be done, by the reason why."""
 NOT_NEEDED = _words("不需要, 不用, 用不着, 不必要, 不必, 不用管, 不需要管")
 BA = _words("把, 将")
 FROM = _words("从, 自, 由")
