@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import pkgutil
+import subprocess
+import sys
+from collections import deque
+from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
-from task_worlds import DEEP, TABLE, Bench, bench, p
+from task_worlds import DEEP, STILL, TABLE, Bench, bench, p
+from task_worlds import kitchen as furnish
 
-from embodiedsmith.motion import MotionError, Step, symbolic
+from embodiedsmith.motion import MotionError, Step, planner, symbolic
 from embodiedsmith.motion import skills as folder
-from embodiedsmith.motion.operators import FACTS, Operator
+from embodiedsmith.motion.operators import FACTS, STALE, Operator
+from embodiedsmith.motion.planner import Action, Fact, Situation
 from embodiedsmith.motion.skills import skills
-from embodiedsmith.spec import All, Any, Goal, Not, Sequence
+from embodiedsmith.spec import All, Any, EmbodimentSpec, Goal, Not, Pose, Sequence
 from embodiedsmith.tasks import predicate_names
+from embodiedsmith.world import World
 
 OPERATORS = [pytest.param(o, id=f"{o.skill}-{k}") for k, o in enumerate(symbolic.operators())]
 
@@ -61,7 +70,8 @@ def test_facts_that_change_are_told_from_the_world_or_brought_about() -> None:
     removed = {fact[0] for o in symbolic.operators() for fact in o.removes}
     needed = {fact[0] for o in symbolic.operators() for fact in o.needs}
     told = {fact[0] for fact in symbolic.describe(bench().world, p("on", "mug", "table"), None).facts}
-    told |= {"mobile", "opened", "wanted_near", "wanted_posed"}  # of other worlds and goals
+    told |= {"mobile", "opened", "bulky", "wanted_near", "wanted_touching", "wanted_posed"}  # of other worlds and goals
+    assert added >= STALE
     assert needed <= told | added
     assert removed <= told | added
 
@@ -108,6 +118,21 @@ IN_DRAWER = All(goals=(p("inside", "mug", DRAWER), p("closed", DRAWER)))
         (p("on", "mug", "table"), []),
         (IN_DRAWER, [f"open({DRAWER})", "pick(mug, table.top)", f"place(mug, {DRAWER})", f"close({DRAWER})"]),
         (p("inside", "apple", "basket"), ["pick(apple, table.top)", "place(apple, basket.inside)"]),
+        (p("inside", "can", "basket"), ["pick(can, floor)", "place(can, basket.inside)"]),
+        (p("touching", "apple", "block"), ["pick(apple, table.top)", "place_near(apple, block)", "push(apple, block)"]),
+        (p("near", "block2", "unit"), ["pick(block2, table.top)", "place_near(block2, unit)"]),
+        (
+            All(goals=(p("on", "apple", "table"), p("near", "apple", "block"))),
+            ["pick(apple, table.top)", "place_near(apple, block)"],
+        ),
+        (
+            All(goals=(p("on", "block", "table"), p("at", "block", x=0.5, y=-0.3, z=TABLE))),
+            ["pick(block, table.top)", "place_at(block)"],
+        ),
+        (
+            Sequence(goals=(p("near", "apple", "block"), p("grasped", "apple"))),
+            ["pick(apple, table.top)", "place_near(apple, block)", "pick(apple, table.top)"],
+        ),
         (p("near", "apple", "block"), ["pick(apple, table.top)", "place_near(apple, block)"]),
         (p("at", "block", x=0.5, y=-0.3, z=TABLE), ["pick(block, table.top)", "place_at(block)"]),
         (Any(goals=(p("on", "mug", "table"), p("on", "mug", "block"))), []),
@@ -173,6 +198,18 @@ def test_what_is_in_the_hand_need_not_be_picked(kitchen: Bench) -> None:
         (Not(goal=p("grasped", "mug")), "plan.unsupported", "opposite"),
         (All(goals=(p("on", "mug", "block"), p("on", "block", "mug"))), "plan.unsupported", "mug has no support"),
         (p("inside", "mug", "table"), "plan.unsupported", "no cavity"),
+        (p("at", "block", x=0.5, y=-0.3, z=2.0), "plan.unsupported", "nothing to put block on"),
+        (p("near", "apple", "shelf"), "plan.no_symbolic_plan", "brings about near(apple, shelf)"),
+        (
+            Any(goals=(p("inside", "mug", "table"), All(goals=(p("grasped", "mug"), p("grasped", "apple"))))),
+            "plan.contradictory",
+            "exclude each other",
+        ),
+        (
+            Any(goals=(p("near", "apple", "shelf"), p("near", "mug", "shelf"))),
+            "plan.no_symbolic_plan",
+            "none of 2 ways",
+        ),
     ],
 )
 def test_goals_no_plan_reaches_are_typed_failures(kitchen: Bench, goal: Goal, code: str, said: str) -> None:
@@ -180,6 +217,184 @@ def test_goals_no_plan_reaches_are_typed_failures(kitchen: Bench, goal: Goal, co
         symbolic.plan(kitchen.world, goal)
     assert caught.value.code.startswith(code) and said in caught.value.what
     assert caught.value.failure(step=0).code == caught.value.code
+
+
+CONTRADICTIONS = [
+    (("open", DRAWER), ("closed", DRAWER), f"opened({DRAWER})", f"shut({DRAWER})"),
+    (("on", "mug", "table"), ("inside", "mug", "basket"), "at(mug, table.top)", "at(mug, basket.inside)"),
+    (("grasped", "mug"), ("lifted", "apple"), "holding(mug)", "holding(apple)"),
+    (("grasped", "mug"), ("on", "mug", "block"), "holding(mug)", "at(mug, block.top)"),
+    (("on", "block", "block2"), ("on", "block2", "block"), "at(block, block2.top)", "at(block2, block.top)"),
+    (("on", "apple", "block"), ("on", "mug", "block"), "at(apple, block.top)", "at(mug, block.top)"),
+    (("on", "apple", "block"), ("grasped", "block"), "at(apple, block.top)", "holding(block)"),
+]
+
+
+@pytest.mark.parametrize(("first", "second", "one", "other"), CONTRADICTIONS)
+def test_contradictions_are_named_without_any_search(
+    kitchen: Bench, monkeypatch: pytest.MonkeyPatch, first: tuple[str, ...], second: tuple[str, ...], one: str, other: str
+) -> None:
+    monkeypatch.delattr(planner, "solve")
+    for goals in ((p(*first), p(*second)), (p(*second), p(*first))):
+        with pytest.raises(MotionError) as caught:
+            symbolic.plan(kitchen.world, All(goals=goals))
+        assert caught.value.code == "plan.contradictory"
+        assert one in caught.value.what and other in caught.value.what and first[1] in caught.value.subjects
+
+
+def test_the_first_way_that_has_a_plan_is_taken(kitchen: Bench) -> None:
+    both = All(goals=(p("grasped", "mug"), p("grasped", "apple")))
+    goal = Any(goals=(p("inside", "mug", "table"), both, p("near", "apple", "shelf"), p("grasped", "apple"), p("open", DRAWER)))
+    assert plan(kitchen, goal) == ["pick(apple, table.top)"]
+
+
+# ------------------------------------------------------------------ choices
+
+
+def at(made: Bench, goal: Goal) -> list[str]:
+    """The places that a goal's facts name."""
+    return [f[2] for f in symbolic.describe(made.world, goal, None).wanted if f[0] == "at"]
+
+
+def test_a_thing_goes_where_the_words_point_and_the_way_is_open(kitchen: Bench) -> None:
+    assert at(kitchen, p("on", "mug", "unit")) == ["unit.top"]  # what is in a drawer is in the unit, not on it
+    assert at(kitchen, p("inside", "mug", "unit")) == ["unit.drawer_top"]
+    closing = All(goals=(p("inside", "mug", "unit"), p("closed", "unit.drawer_bottom")))
+    assert at(kitchen, closing) == ["unit.drawer_bottom"]
+    slide = kitchen.world.assets["unit"].joints["drawer_bottom"]
+    kitchen.joint("unit.drawer_bottom", slide.closed + 0.9 * (slide.open - slide.closed))
+    assert at(kitchen, p("inside", "mug", "unit")) == ["unit.drawer_bottom"]
+    assert at(kitchen, p("inside", "mug", DRAWER)) == [DRAWER]
+    assert plan(kitchen, p("open", "unit")) == []
+
+
+def test_a_full_board_sends_the_rest_to_the_next(kitchen: Bench) -> None:
+    assert at(kitchen, p("on", "mug", "shelf")) == ["shelf.board_bottom"]
+    things = ("mug", "apple", "block", "block2", "basket")
+    chosen = at(kitchen, All(goals=tuple(p("on", thing, "shelf") for thing in things)))
+    assert chosen[0] == "shelf.board_bottom" and chosen[-1] == "shelf.board_top" and len(chosen) == len(things)
+
+
+def test_what_is_too_wide_is_pushed(kitchen: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    basket = kitchen.world.assets["basket"]
+    bare = replace(basket, affordances=replace(basket.affordances, grasps=()))
+    monkeypatch.setitem(kitchen.world.assets, "basket", bare)
+    assert plan(kitchen, p("near", "basket", "block2", distance=0.02)) == ["push(basket, block2)"]
+    assert plan(kitchen, p("touching", "basket", "block2")) == ["push(basket, block2)"]
+    with pytest.raises(MotionError, match=r"holding\(basket\)"):
+        symbolic.plan(kitchen.world, p("grasped", "basket"))
+
+
+def test_a_vehicle_goes_to_what_lies_on_the_floor() -> None:
+    scenario = furnish(p("inside", "can", "basket"), randomization=STILL)
+    base = EmbodimentSpec(name="panda_mobile", base=Pose.planar(-1.0, 0.0))
+    world = World(scenario.model_copy(update={"embodiment": base}))
+    world.reset(np.random.default_rng(0))
+    steps = [str(step) for step in symbolic.plan(world, scenario.task.goal)]
+    assert steps == ["navigate(can)", "pick(can, floor.can)", "navigate(table)", "place(can, basket.inside)"]
+    goal = All(goals=(p("inside", "mug", "microwave"), p("closed", "microwave")))
+    assert [str(step) for step in symbolic.plan(world, goal)] == [
+        "navigate(microwave)", "open(microwave.door)", "navigate(table)", "pick(mug, table.top)",
+        "navigate(microwave)", "place(mug, microwave.door)", "close(microwave.door)",
+    ]  # fmt: skip
+
+
+# ------------------------------------------------------------------ search
+
+
+def test_tidying_takes_no_step_too_many(kitchen: Bench) -> None:
+    things = ("mug", "apple", "block", "block2", "can")
+    steps = plan(kitchen, All(goals=(*(p("inside", thing, DRAWER) for thing in things), p("closed", DRAWER))))
+    assert steps[0] == f"open({DRAWER})" and steps[-1] == f"close({DRAWER})" and len(steps) == 2 + 2 * len(things)
+    assert [s for s in steps if s.startswith("place")] == [f"place({thing}, {DRAWER})" for thing in things]  # as said
+
+
+def test_planning_does_not_wait_for_the_clock(kitchen: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bounds are counts: the search ends after so many situations, and says so."""
+    monkeypatch.setattr(planner, "ROUNDS", ((1, 3), (3, 2)))
+    symbolic.search.cache_clear()
+    with pytest.raises(MotionError, match="5 situations looked at") as caught:
+        symbolic.plan(kitchen.world, IN_DRAWER)
+    assert caught.value.code == "plan.no_symbolic_plan" and caught.value.value == caught.value.limit == 5
+
+
+def small_world(rng: np.random.Generator) -> tuple[Situation, tuple[Action, ...]]:
+    """Three things, two of which can be stood on, a table, a drawer and a vehicle or none; everything drawn."""
+    things = ("a", "b", "c")
+    tops = {"a.top": "a", "b.top": "b"}
+    facts: set[Fact] = {("roomy", "t.top"), ("ungated", "t.top"), ("roomy", "d.in"), ("gate", "d.in", "d.in"), ("empty_hand",)}
+    facts |= {("place_zone", "t.top", "t"), ("place_zone", "d.in", "d"), ("part_zone", "d.in", "d")}
+    facts |= {("graspable", thing) for thing in things} | {("untopped", thing) for thing in things}
+    facts.add(("opened" if rng.random() < 0.5 else "shut", "d.in"))
+    for top, owner in tops.items():
+        facts |= {("on_top", top, owner), ("bare", top), ("ungated", top), ("place_zone", top, "t")}
+    for thing in things:
+        facts.add(("at", thing, str(rng.choice(["t.top", "d.in"]))))
+    if rng.random() < 0.5:
+        facts -= {f for f in facts if f[:2] == ("at", "c")} | {("bare", "a.top"), ("untopped", "a")}
+        facts.add(("at", "c", "a.top"))
+    if rng.random() < 0.4:
+        facts |= {("mobile",), ("standing", "t")}
+    else:
+        facts |= {("standing", "t"), ("standing", "d")}
+    options: list[Fact] = [("at", "a", "d.in"), ("at", "b", "a.top"), ("holding", "c"), ("shut", "d.in"), ("at", "c", "t.top")]
+    count = int(rng.integers(1, 4))
+    wanted = tuple(options[k] for k in rng.choice(len(options), count, replace=False))
+    objects = [(n, "item") for n in things] + [(n, "place") for n in ("t.top", "d.in", *tops)]
+    situation = Situation((*objects, ("d.in", "part"), ("t", "zone"), ("d", "zone")), frozenset(facts), wanted)
+    return situation, planner.ground(situation, symbolic.operators(), symbolic._impossible)
+
+
+def fewest(situation: Situation, actions: tuple[Action, ...]) -> int | None:
+    """Number of steps of the shortest plan, by looking at everything."""
+    queue, seen = deque([(situation.facts, 0)]), {situation.facts}
+    while queue:
+        facts, depth = queue.popleft()
+        if set(situation.wanted) <= facts:
+            return depth
+        for action in actions:
+            after = action.apply(facts)
+            if action.needs <= facts and after not in seen:
+                seen.add(after)
+                queue.append((after, depth + 1))
+    return None
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_plans_are_shortest(seed: int) -> None:
+    """Landmark cuts never promise more than it takes: weight 1 finds what looking at everything finds."""
+    situation, actions = small_world(np.random.default_rng(seed))
+    shortest = fewest(situation, actions)
+    steps, _, exhausted = planner._search(planner._Task(situation, actions), 1, 10_000)
+    assert (None if steps is None else len(steps)) == shortest
+    assert exhausted == (shortest is None)
+    found = planner.solve(situation, actions)
+    assert (found.steps is None) == (shortest is None) and found.exhausted == (shortest is None)
+    facts = situation.facts
+    for step in found.steps or ():
+        facts = next(a for a in actions if a.step == step and a.needs <= facts).apply(facts)
+    assert shortest is None or set(situation.wanted) <= facts
+
+
+HASHED = """
+import sys; sys.path.insert(0, sys.argv[1])
+import numpy as np
+from test_motion_symbolic import small_world
+from embodiedsmith.motion import planner
+for seed in range(12):
+    print(*(planner.solve(*small_world(np.random.default_rng(seed))).steps or ("none",)))
+"""
+
+
+@cache
+def in_another_process(hash_seed: str) -> str:
+    here = os.path.dirname(__file__)
+    env = {**os.environ, "PYTHONHASHSEED": hash_seed}
+    return subprocess.run([sys.executable, "-c", HASHED, here], env=env, check=True, capture_output=True, text=True).stdout
+
+
+def test_plans_do_not_depend_on_the_order_of_sets() -> None:
+    assert in_another_process("1") == in_another_process("2") and "pick(c" in in_another_process("1")
 
 
 def test_planning_is_repeatable(kitchen: Bench) -> None:

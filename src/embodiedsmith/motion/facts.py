@@ -56,7 +56,7 @@ def place_of(world: World, item: str) -> str:
 
 def place_at(world: World, item: str, point: tf.Float, lowest: float) -> str:
     """The place an item would be at with its root at a world point (3,) and its lowest point at a height [m]."""
-    best, name = -0.01, FLOOR
+    best, name = 0.0, FLOOR
     others = [(other, asset.affordances) for other, asset in world.assets.items() if other != item]
     for other, affordances in others:
         for cavity in affordances.cavities:
@@ -83,7 +83,7 @@ def crowded(world: World, place: Place, at: dict[str, str], item: str) -> bool:
     """Whether what is at a place now, by `at` (item to place), leaves little room for an item."""
     surface = world.cavity(place.name)[0] if place.cavity else world.support(place.name)[0]
     there = [other for other, where in at.items() if where == place.name and other != item]
-    if not place.roomy:
+    if not (there and place.roomy):
         return bool(there)
     taken = sum(float(np.prod(world.assets[other].size[:2])) for other in (*there, item))
     return taken > CROWDED * surface.size[0] * surface.size[1]

@@ -39,7 +39,7 @@ LEANS = ((0.0, 0.0), (0.35, 0.0), (0.7, 0.0), (0.0, 0.5), (0.0, -0.5), (0.5, 0.5
 ROLLS = (0.0, np.pi, np.pi / 2, -np.pi / 2, np.pi / 4, -np.pi / 4)
 """[rad] turns of the hand about its approach; at 0 the fingers are side by side across the push."""
 LOW = (0.35, 0.55, 0.8)  # fractions of the item's height at which it is pushed: pushed high, it tips and rocks back
-SLANTS = (0.0, 0.35, -0.35, 0.7, -0.7)  # [rad] from straight at the other thing
+SLANTS = (0.35, -0.35, 0.7, -0.7)  # [rad] from straight at the other thing
 STEEPEST = 0.75  # cosine of the steepest of these
 OFF_MIDDLE = 0.7  # of half their widths by which the two may meet off their middles
 MIDDLE = 0.5  # of another thing's extent: the part of it that is aimed at
@@ -143,16 +143,18 @@ def _lines(control: Controller, item: str, other: str) -> Iterator[tuple[tf.Floa
     centre = here.mean(axis=0)
     way = (_aim(control, item, other) - centre) * (1.0, 1.0, 0.0)
     length = float(np.linalg.norm(way))
-    straight = way / max(length, 1e-6)
+    if length < 0.001:
+        raise MotionError("push.blocked", f"{item} and {other} stand on each other", subjects=(item, other))
+    straight = way / length
     sides = [s * world.item_pose(item)[:3, k] for k in (0, 1) for s in (1.0, -1.0)]
     square = max((side for side in sides if abs(side[2]) < 0.1), key=lambda side: float(side @ straight), default=straight)
-    for direction in (square * (1.0, 1.0, 0.0), *(tf.turn_z(turn)[:3, :3] @ straight for turn in SLANTS)):
-        level = direction / np.linalg.norm(direction)
-        across = np.array([-level[1], level[0], 0.0])
+    square = square * (1.0, 1.0, 0.0) / np.hypot(square[0], square[1])
+    for direction in (square, straight, *(tf.turn_z(turn)[:3, :3] @ straight for turn in SLANTS)):
+        across = np.array([-direction[1], direction[0], 0.0])
         room = 0.5 * float(np.ptp(here @ across) + np.ptp(there @ across))
         miss = abs(float((there.mean(axis=0) - centre) @ across))
-        if miss < OFF_MIDDLE * room and level @ straight > STEEPEST:
-            yield level, length + BEYOND
+        if direction is straight or (miss < OFF_MIDDLE * room and direction @ straight > STEEPEST):
+            yield direction, length + BEYOND
 
 
 def _aim(control: Controller, item: str, other: str) -> tf.Float:
@@ -194,7 +196,7 @@ def _try(
     checker, world = control.checker, control.world
     fingers = [("finger_0", item), ("finger_1", item)]
     checker.forbid_all()
-    tally.blocker = checker.hit(joints, NEAR) or tally.blocker
+    tally.blocker = tally.blocker or checker.hit(joints, NEAR)
     down = control.straight(T, _shifted(T, np.array([0.0, 0.0, DESCENT])), joints, clearance=NEAR)
     if down is None:
         return None
@@ -205,7 +207,7 @@ def _try(
     checker.allow(fingers)
     meets = checker.path_hit(push[: 1 + int(np.ceil(GAP / (GAP + length) * (len(push) - 1)))])
     if meets is not None:  # the palm would push, not the fingers
-        tally.blocker = meets
+        tally.blocker = tally.blocker or meets
         return None
     checker.allow([(item, owner) for owner in (other, *world.owners) if owner == other or world.touching(item, owner)])
     checker.allow([("finger_0", other), ("finger_1", other)])  # it gives way
@@ -214,7 +216,7 @@ def _try(
     control.look()
     checker.set_gripper(1.0)
     if hit is not None:
-        tally.blocker = hit
+        tally.blocker = hit  # what stands in the item's way says more than what is in the hand's
         return None
     return PushPlan(item, down[::-1], push, GAP + length, direction)
 
