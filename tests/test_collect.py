@@ -81,12 +81,12 @@ def test_slots_are_dealt_to_scenarios_in_turn(whole: tuple[Path, dict[str, bytes
     assert all(ATTEMPTS * row.slot <= row.attempt < ATTEMPTS * (row.slot + 1) for row in rows)
 
 
-def test_two_workers_give_the_same_bytes_after_rendering_in_the_parent(
+def test_four_workers_give_the_same_bytes_after_rendering_in_the_parent(
     tmp_path: Path, whole: tuple[Path, dict[str, bytes]], scenarios: list[Scenario]
 ) -> None:
     with WorldRenderer(warm_world(scenarios[0]), 64) as renderer:  # a context in the parent must not hang the workers
         renderer.rgb("front")
-        _, files = run_of(tmp_path / "run", scenarios, 5, workers=2)
+        _, files = run_of(tmp_path / "run", scenarios, 5, workers=4)
     assert files == whole[1]
 
 

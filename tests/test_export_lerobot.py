@@ -26,6 +26,7 @@ from embodiedsmith.episodes.store import EpisodeStore
 from embodiedsmith.runtime.run import Run
 from embodiedsmith.spec import Scenario
 from embodiedsmith.tasks.recording import Recording
+from embodiedsmith.world.render import CameraMount
 
 SIZE = (64, 48)
 BITS = 8
@@ -49,10 +50,18 @@ def read(picture: np.ndarray) -> tuple[int, ...]:
 
 
 def frames(recording: Recording, scenario: Scenario, cameras: Sequence[str], size: tuple[int, int]) -> dict[str, np.ndarray]:
-    """Frame t is drawn from state t: its first number is the row, so a shift of one would show."""
-    rows = np.arange(recording.length)
+    """Frame t is drawn from state t, which `marked` has numbered: a shift of one would show."""
+    rows = recording.states[: recording.length, 1].astype(int)
     episode = int(recording.states[0, 0])
     return {c: np.stack([burn(episode, t, i, size) for t in rows]) for i, c in enumerate(cameras)}
+
+
+def mounts(recording: Recording, scenario: Scenario, cameras: Sequence[str], size: tuple[int, int]) -> dict[str, CameraMount]:
+    """Cameras whose height says which attempt they belong to."""
+    T = np.eye(4)
+    T[2, 3] = 1.0 + recording.attempt
+    f = float(size[0])
+    return {c: CameraMount((f, f, (size[0] - 1) / 2, (size[1] - 1) / 2), "tcp" if c == "wrist" else "world", T) for c in cameras}
 
 
 def fill(store: EpisodeStore, count: int = 4, *, robot: str = "panda", user_text: str | None = None, length: int = 12) -> None:
@@ -68,6 +77,7 @@ def fill(store: EpisodeStore, count: int = 4, *, robot: str = "panda", user_text
 def marked(recording: Recording, episode: int) -> Recording:
     states = recording.states.copy()
     states[:, 0] = episode
+    states[:, 1] = np.arange(len(states))
     return replace(recording, states=states)
 
 
@@ -318,9 +328,22 @@ def test_observations_not_all_episodes_have_are_left_out_and_listed(store: Episo
     assert manifest["omitted_observations"] == ["joints/cabinet.drawer"]
 
 
+def test_each_episode_has_its_cameras_intrinsics_and_extrinsics(store: EpisodeStore, tmp_path: Path):
+    fill(store)
+    options = ExportOptions(cameras=("front", "wrist"), size=SIZE)
+    export_lerobot(store, tmp_path / "set", options, frames, mounts=mounts)
+    kept = episodes(tmp_path / "set")
+    for camera, frame in (("front", "world"), ("wrist", "tcp")):
+        key = f"cameras/observation.images.{camera}/"
+        assert [e[key + "frame"] for e in kept] == [frame] * 4
+        assert [e[key + "intrinsics"] for e in kept] == [[64.0, 64.0, 31.5, 23.5]] * 4
+        assert [e[key + "pose"] for e in kept] == [[0.0, 0.0, 1.0 + e["attempt"], 1.0, 0.0, 0.0, 0.0] for e in kept]
+    assert {e["attempt"] for e in kept} == {0, 1}
+
+
 def test_lerobot_doctor_finds_nothing_wrong(store: EpisodeStore, tmp_path: Path):
     fill(store, 5, length=40)
-    export_lerobot(store, tmp_path / "set", ExportOptions(cameras=("front", "wrist"), size=SIZE), frames)
+    export_lerobot(store, tmp_path / "set", ExportOptions(cameras=("front", "wrist"), size=SIZE), frames, mounts=mounts)
     command = [sys.executable, "-m", "lerobot_doctor.cli", "check", str(tmp_path / "set"), "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

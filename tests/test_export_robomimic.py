@@ -8,7 +8,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
-from test_export_lerobot import SIZE, fill, frames, read, store  # noqa: F401
+from test_export_lerobot import SIZE, fill, frames, mounts, read, store  # noqa: F401
 
 from embodiedsmith.episodes.export.robomimic import export_robomimic
 from embodiedsmith.episodes.export.selection import ExportError, ExportOptions
@@ -42,10 +42,13 @@ def test_demonstrations_are_aligned(store: EpisodeStore, tmp_path: Path):  # noq
 
 def test_pictures_before_and_after_each_action(store: EpisodeStore, tmp_path: Path):  # noqa: F811
     fill(store, 2)
-    export_robomimic(store, tmp_path / "set.hdf5", ExportOptions(cameras=("wrist",), size=SIZE), frames)
+    export_robomimic(store, tmp_path / "set.hdf5", ExportOptions(cameras=("wrist",), size=SIZE), frames, mounts=mounts)
     with h5py.File(tmp_path / "set.hdf5") as file:
         assert [read(p)[1] for p in file["data/demo_1/obs/wrist_image"]] == list(range(13))
-        assert file["data/demo_1/next_obs/wrist_image"].shape == (13, 48, 64, 3)
+        assert [read(p)[1] for p in file["data/demo_1/next_obs/wrist_image"]] == list(range(1, 14))
+        assert json.loads(file["data/demo_1"].attrs["cameras"]) == {
+            "wrist": {"frame": "tcp", "intrinsics": [64.0, 64.0, 31.5, 23.5], "pose": [0.0, 0.0, 2.0, 1.0, 0.0, 0.0, 0.0]}
+        }
 
 
 def test_the_same_export_twice_has_the_same_bytes_and_another_is_refused(store: EpisodeStore, tmp_path: Path):  # noqa: F811

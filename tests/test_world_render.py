@@ -17,10 +17,10 @@ from task_worlds import STILL, TABLE, kitchen, p
 
 from embodiedsmith.forge.layout import layout
 from embodiedsmith.runtime.errors import UsageError
-from embodiedsmith.spec import CameraSpec, Scenario
+from embodiedsmith.spec import CameraSpec, EmbodimentSpec, Pose, Randomization, Scenario, SceneSpec, TaskSpec
 from embodiedsmith.world import World
 from embodiedsmith.world import transforms as tf
-from embodiedsmith.world.render import CameraModel, WorldRenderer, camera_names
+from embodiedsmith.world.render import CameraModel, WorldRenderer, camera_model, camera_mount, camera_names
 
 WIDTH, HEIGHT = 320, 240
 
@@ -123,11 +123,39 @@ def test_the_wrist_camera_moves_with_the_hand() -> None:
             action[0] += 0.03
             made.step(action)
         after, T_after = renderer.camera_model("wrist").extrinsics, made.tcp()
-        renderer.rgb("wrist")
-        after = renderer.camera_model("wrist").extrinsics
         assert not np.array_equal(renderer.rgb("wrist"), picture)
     np.testing.assert_allclose(tf.inverse(T_before) @ before, tf.inverse(T_after) @ after, atol=1e-6)
     assert np.linalg.norm(after[:3, 3] - before[:3, 3]) > 0.05
+
+
+@pytest.mark.parametrize("robot", ["panda", "panda_mobile", "ur5e"])
+def test_a_mount_and_the_observed_tool_give_the_extrinsics_at_any_time(robot: str) -> None:
+    made = World(
+        Scenario(
+            scene=SceneSpec(cameras=scenario().scene.cameras),
+            task=TaskSpec(goal=p("near", "mug", "plate")),
+            embodiment=EmbodimentSpec(name=robot, base=Pose.planar(0.3, 0.2, 0.0 if robot == "panda_mobile" else 0.75, 0.5)),
+            randomization=Randomization(camera=0.05),
+        )
+    )
+    made.reset(np.random.default_rng(0))
+    size = (96, 64)
+    mounts = {name: camera_mount(made, name, size) for name in camera_names(made)}
+    assert {name: mount.frame for name, mount in mounts.items()} == {
+        name: "tcp" if name == "wrist" else "world" for name in mounts
+    }
+    action = made.command.copy()
+    for _ in range(5):
+        action[made.joint_count - 2] += 0.03
+        made.step(action)
+    x, y, z, *quat = made.observe()[made.observation_slices["tcp_pose"]]
+    for name, mount in mounts.items():
+        told = mount.to_json()
+        carrier = tf.compose((x, y, z), quat) if told["frame"] == "tcp" else np.eye(4)
+        now = camera_model(made, name, size)
+        np.testing.assert_allclose(carrier @ tf.compose(told["pose"][:3], told["pose"][3:]), now.extrinsics, atol=1e-6)
+        K = now.intrinsics
+        assert told["intrinsics"] == [K[0, 0], K[1, 1], K[0, 2], K[1, 2]] and told["intrinsics"][2:] == [47.5, 31.5]
 
 
 def test_states_are_pictured_as_they_were() -> None:

@@ -382,7 +382,7 @@ def _export(store: EpisodeStore, format: Format, options: ExportOptions, out: Pa
             progress.update(True)
             return shown
 
-        return write(store, path, options, frames)
+        return write(store, path, options, frames, mounts=painter.mounts)
 
 
 # ---------------------------------------------------------------------- arguments

@@ -125,7 +125,9 @@ def _rate(folder: Path, scenarios: list[Scenario], episodes: int, seed: int, *, 
         if export:
             started = time.perf_counter()
             with Painter() as painter:
-                export_lerobot(store, folder / "dataset", ExportOptions(cameras=TWO_CAMERAS), painter.frames)
+                export_lerobot(
+                    store, folder / "dataset", ExportOptions(cameras=TWO_CAMERAS), painter.frames, mounts=painter.mounts
+                )
             seconds = (time.perf_counter() - started) / max(done.episodes, 1)
     return max(done.episodes, 1e-9) / done.seconds, done.episodes / max(done.attempts, 1), seconds
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from embodiedsmith.episodes.staging import restage, warm_world
 from embodiedsmith.spec import Scenario
 from embodiedsmith.tasks import Recording
-from embodiedsmith.world.render import WorldRenderer
+from embodiedsmith.world.render import CameraMount, WorldRenderer, camera_mount
 
 Pixels = NDArray[np.uint8]
 
@@ -24,7 +24,7 @@ _OPEN_CONTEXTS = 4
 class Painter:
     """Renders episodes; keeps the OpenGL contexts of the last scenarios, so use it in a `with` and in one process.
 
-    `painter.frames` is what the dataset writers call.
+    `painter.frames` and `painter.mounts` are what the dataset writers call.
     """
 
     def __init__(self, *, shadows: bool = False, antialias: bool = False) -> None:
@@ -56,6 +56,14 @@ class Painter:
             for camera in cameras:
                 out[camera][k] = shown[camera]
         return out
+
+    def mounts(
+        self, recording: Recording, scenario: Scenario, cameras: Sequence[str], size: tuple[int, int]
+    ) -> dict[str, CameraMount]:
+        """What each camera is and where it was fixed in a recorded attempt; `size` is (width, height)."""
+        world = warm_world(scenario)
+        restage(world, recording)
+        return {camera: camera_mount(world, camera, size) for camera in cameras}
 
     def _renderer(self, scenario: Scenario, size: tuple[int, int]) -> WorldRenderer:
         key = (scenario.id, size)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import mujoco
 import numpy as np
@@ -32,6 +32,24 @@ class CameraModel:
     """World from camera (4, 4) [m], camera axes x right, y down, z forward (as OpenCV)."""
     size: tuple[int, int]
     """Width and height [pixels]."""
+
+
+@dataclass(frozen=True)
+class CameraMount:
+    """A pinhole camera throughout one attempt: what it is, and where it is fixed."""
+
+    intrinsics: tuple[float, float, float, float]
+    """Focal lengths fx, fy and principal point cx, cy [pixels]: x right, y down."""
+    frame: str
+    """What carries it: `world`; `tcp`, the tool centre point (observed as `tcp_pose`); or `robot/<body>`."""
+    T_frame_camera: tf.Float
+    """Pose (4, 4) in that frame [m], camera axes x right, y down, z forward (as OpenCV)."""
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON values: `intrinsics`, `frame`, and `pose`: x, y, z [m], then a quaternion wxyz."""
+        T = self.T_frame_camera
+        pose = [*T[:3, 3].tolist(), *tf.quaternion(T[:3, :3]).tolist()]
+        return {"intrinsics": list(self.intrinsics), "frame": self.frame, "pose": pose}
 
 
 class WorldRenderer:
@@ -105,14 +123,7 @@ class WorldRenderer:
 
     def camera_model(self, camera: str) -> CameraModel:
         """Intrinsics and extrinsics of a camera as it stands now."""
-        index = camera_id(self.world, camera)
-        fovy = np.deg2rad(self.world.model.cam_fovy[index])
-        f = 0.5 * self.height / np.tan(fovy / 2)
-        K = np.array([[f, 0, (self.width - 1) / 2], [0, f, (self.height - 1) / 2], [0, 0, 1.0]])
-        T = np.eye(4)
-        T[:3, :3] = self.world.data.cam_xmat[index].reshape(3, 3) @ np.diag([1.0, -1.0, -1.0])
-        T[:3, 3] = self.world.data.cam_xpos[index]
-        return CameraModel(K, T, (self.width, self.height))
+        return camera_model(self.world, camera, (self.width, self.height))
 
     def frames(self, states: Iterable[NDArray[np.float64]], cameras: tuple[str, ...]) -> Iterator[dict[str, Pixels]]:
         """Pictures of saved states, one dict of camera name to picture a state."""
@@ -139,3 +150,32 @@ def camera_id(world: World, name: str) -> int:
     if name not in {c.name for c in world.scenario.scene.cameras}:
         raise UsageError(f"no camera '{name}'", choices=camera_names(world))
     return int(world.model.camera(name).id)
+
+
+def camera_model(world: World, camera: str, size: tuple[int, int]) -> CameraModel:
+    """Intrinsics and extrinsics of a camera as it stands now, for pictures of `size` (width, height); needs no OpenGL."""
+    index = camera_id(world, camera)
+    width, height = size
+    mujoco.mj_camlight(world.model, world.data)  # a step leaves cameras where they were
+    f = 0.5 * height / np.tan(np.deg2rad(world.model.cam_fovy[index]) / 2)
+    K = np.array([[f, 0, (width - 1) / 2], [0, f, (height - 1) / 2], [0, 0, 1.0]])
+    T = np.eye(4)
+    T[:3, :3] = world.data.cam_xmat[index].reshape(3, 3) @ np.diag([1.0, -1.0, -1.0])
+    T[:3, 3] = world.data.cam_xpos[index]
+    return CameraModel(K, T, size)
+
+
+def camera_mount(world: World, camera: str, size: tuple[int, int]) -> CameraMount:
+    """What a camera is and where it is fixed in the attempt the world was reset for, for pictures of `size` (width, height)."""
+    seen = camera_model(world, camera, size)
+    model, K = world.model, seen.intrinsics
+    body = int(model.cam_bodyid[camera_id(world, camera)])
+    rigid = model.body_weldid[body]
+    if rigid == 0:
+        frame, T = "world", np.eye(4)
+    elif rigid == model.body_weldid[model.site_bodyid[world.tcp_site]]:
+        frame, T = "tcp", world.tcp()
+    else:
+        frame, T = model.body(body).name, np.eye(4)
+        T[:3, :3], T[:3, 3] = world.data.xmat[body].reshape(3, 3), world.data.xpos[body]
+    return CameraMount((K[0, 0], K[1, 1], K[0, 2], K[1, 2]), frame, tf.inverse(T) @ seen.extrinsics)

@@ -27,6 +27,7 @@ from embodiedsmith.episodes.export.selection import (
     ExportError,
     ExportOptions,
     Frames,
+    Mounts,
     Pixels,
     Selection,
     axis_names,
@@ -71,6 +72,7 @@ def export_lerobot(
     options: ExportOptions,
     frames: Frames | None = None,
     *,
+    mounts: Mounts | None = None,
     names: Mapping[str, Sequence[str]] | None = None,
 ) -> ExportedDataset:
     """Write the run's episodes as a LeRobot v3.0 dataset.
@@ -80,6 +82,7 @@ def export_lerobot(
         path: The dataset's folder. It appears when it is complete. An export of the same parameters is brought up to date.
         options: What to put in.
         frames: Renders the pixels; needed when `options.cameras` is not empty.
+        mounts: Tells intrinsics and extrinsics of the cameras; None: they are not recorded.
         names: Names of dimensions, by observation name and for "action"; where not given, those of the robot, with units.
 
     Raises:
@@ -100,7 +103,7 @@ def export_lerobot(
     with written_aside(path, folder=True) as part:
         writer = _Writer(part, store, selection, options, names or {})
         for row in selection.rows:
-            writer.add(row, frames)
+            writer.add(row, frames, mounts)
         writer.finish(parameters, skipped)
     return ExportedDataset(
         path=path, episodes=len(wanted), frames=writer.frames, cameras=options.cameras, skipped=skipped, written=True
@@ -139,7 +142,7 @@ class _Writer:
         self._manifest: list[dict[str, Any]] = []
         self.frames = 0
 
-    def add(self, row: AttemptRow, frames: Frames | None) -> None:
+    def add(self, row: AttemptRow, frames: Frames | None, mounts: Mounts | None) -> None:
         """Append one episode."""
         recording, scenario = self._store.load(row), self._selection.scenarios[row.scenario_id]
         index, length = len(self._manifest), recording.length
@@ -182,6 +185,9 @@ class _Writer:
                 span, counts = self._film(camera, pictures, length, f"slot {row.slot}, attempt {row.attempt}")
                 entry |= self._video_entry(camera, span)
                 stats[_IMAGES + camera] = counts.stats()
+        if mounts is not None and self._videos:
+            for camera, mount in mounts(recording, scenario, self._options.cameras, self._options.size).items():
+                entry |= {f"cameras/{_IMAGES}{camera}/{key}": value for key, value in mount.to_json().items()}
         self._episodes.add(entry, stats)
         self._manifest.append({**provenance(row, index), "length": length, "data_file": file, "rows_sha256": rows_digest(table)})
         self.frames += length
@@ -362,6 +368,8 @@ Cameras: {", ".join(options.cameras) or "none"}.
 - `next.reward` is 1 on the last row of a success and 0 elsewhere; `next.margin` is the goal's margin after the action,
   positive when it holds.
 - `task_index` gives the instruction (`meta/tasks.parquet`), `subtask_index` what the robot was doing (`meta/subtasks.parquet`).
+- `meta/episodes` has each episode's cameras in columns `cameras/*`: `intrinsics` are fx, fy, cx, cy [pixels]; `pose` is x, y, z,
+  qw, qx, qy, qz of the camera (x right, y down, z forward) in `frame`, which is `world` or the tool (`observation.tcp_pose`).
 - `meta/episodes` has each episode's outcome, failure code, scenario, seed and instruction; `observation.items.*` and
   `observation.joints.*` are the simulator's truth, not something a robot could sense.
 - In `meta/stats.json` the `std` of a dimension that is constant in the data is written as 1, so that dividing by it is harmless.

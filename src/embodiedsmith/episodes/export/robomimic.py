@@ -1,7 +1,8 @@
 """robomimic HDF5 files.
 
     data                    attributes `env_args` (JSON), `total` (number of rows)
-    data/demo_K             attributes `num_samples`, and what ties it to the run
+    data/demo_K             attributes `num_samples`, `task`, `provenance` (what ties it to the run), `cameras` (JSON: by camera,
+                            `intrinsics` fx, fy, cx, cy and its `pose` x, y, z, qw, qx, qy, qz in `frame`: `world` or `tcp`)
     data/demo_K/obs/NAME        rows 0 .. T-1 of an observation; `CAMERA_image` for pictures
     data/demo_K/next_obs/NAME   rows 1 .. T
     data/demo_K/actions, rewards, dones, states
@@ -26,6 +27,7 @@ from embodiedsmith.episodes.export.selection import (
     ExportError,
     ExportOptions,
     Frames,
+    Mounts,
     Selection,
     common_observations,
     provenance,
@@ -44,10 +46,17 @@ VALID_SHARE = 0.1
 """Share of the demonstrations in `mask/valid`; the rest is `mask/train`."""
 
 
-def export_robomimic(store: EpisodeStore, path: Path, options: ExportOptions, frames: Frames | None = None) -> ExportedDataset:
+def export_robomimic(
+    store: EpisodeStore, path: Path, options: ExportOptions, frames: Frames | None = None, *, mounts: Mounts | None = None
+) -> ExportedDataset:
     """Write the run's episodes as a robomimic HDF5 file at `path` (with `PATH.json` beside it, the manifest).
 
-    `options.codec`, `data_mb` and `video_mb` mean nothing here: pictures are stored uncompressed in one file.
+    Args:
+        store: Where the episodes are.
+        path: The file.
+        options: What to put in. `codec`, `data_mb` and `video_mb` mean nothing here: pictures are stored uncompressed in one file.
+        frames: Renders the pixels; needed when `options.cameras` is not empty.
+        mounts: Tells intrinsics and extrinsics of the cameras; None: they are not recorded.
 
     Raises:
         ExportError: What was asked for cannot be, or something else is at `path`; nothing on disk changed.
@@ -67,13 +76,20 @@ def export_robomimic(store: EpisodeStore, path: Path, options: ExportOptions, fr
         return replace(made, written=False)
     with written_aside(path, folder=False) as part:
         with h5py.File(part, "w", track_order=True) as file:
-            _write(file, store, selection, options, frames)
+            _write(file, store, selection, options, frames, mounts)
         content = {"parameters": parameters, "episodes": wanted, "skipped": list(skipped), "sha256": sha256_file(part)}
         write_json(manifest, content)
     return made
 
 
-def _write(file: Any, store: EpisodeStore, selection: Selection, options: ExportOptions, frames: Frames | None) -> None:
+def _write(
+    file: Any,
+    store: EpisodeStore,
+    selection: Selection,
+    options: ExportOptions,
+    frames: Frames | None,
+    mounts: Mounts | None,
+) -> None:
     observations, _ = common_observations(store.load(row) for row in selection.rows)
     data = file.create_group("data", track_order=True)
     for index, row in enumerate(selection.rows):
@@ -94,6 +110,9 @@ def _write(file: Any, store: EpisodeStore, selection: Selection, options: Export
             demo[f"next_obs/{key}"] = values[1:]
         if frames is not None and options.cameras:
             _film(demo, recording, scenario, options, frames)
+        if mounts is not None and options.cameras:
+            fixed = mounts(recording, scenario, options.cameras, options.size)
+            demo.attrs["cameras"] = json.dumps({name: mount.to_json() for name, mount in fixed.items()}, sort_keys=True)
     rows = sum(row.length for row in selection.rows)
     data.attrs["total"] = rows
     data.attrs["env_args"] = json.dumps(_env_args(selection, options), sort_keys=True, ensure_ascii=False)

@@ -19,6 +19,7 @@ from embodiedsmith.runtime.files import PART, read_json, storage_errors
 from embodiedsmith.runtime.index import AttemptRow
 from embodiedsmith.spec import Scenario
 from embodiedsmith.tasks.recording import Float, Recording
+from embodiedsmith.world.render import CameraMount
 
 Pixels = NDArray[np.uint8]
 
@@ -37,6 +38,16 @@ class Frames(Protocol):
         self, recording: Recording, scenario: Scenario, cameras: Sequence[str], size: tuple[int, int]
     ) -> Mapping[str, Pixels]:
         """RGB by camera, shape (T, height, width, 3): frame t shows state t, before action t. `size` is (width, height)."""
+        ...
+
+
+class Mounts(Protocol):
+    """Tells what the cameras of an episode are and where they are fixed."""
+
+    def __call__(
+        self, recording: Recording, scenario: Scenario, cameras: Sequence[str], size: tuple[int, int]
+    ) -> Mapping[str, CameraMount]:
+        """By camera; `size` is that of the pictures (width, height)."""
         ...
 
 

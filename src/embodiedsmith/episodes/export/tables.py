@@ -69,12 +69,13 @@ class EpisodeTable:
         text = ["outcome", "failure_code", "failure_message", "scenario_id", "instruction_en", "instruction_zh", "user_text"]
         numbers = ["episode_index", "length", "data/chunk_index", "data/file_index", "dataset_from_index", "dataset_to_index"]
         numbers += ["meta/episodes/chunk_index", "meta/episodes/file_index", "slot", "attempt", "seed"]
+        flat = pa.list_(pa.float64())
         types: dict[str, pa.DataType] = {"tasks": pa.list_(pa.string())}
         types |= dict.fromkeys(text, pa.string()) | dict.fromkeys(numbers, pa.int64())
         for key in cameras:
             types |= dict.fromkeys((f"videos/{key}/chunk_index", f"videos/{key}/file_index"), pa.int64())
             types |= dict.fromkeys((f"videos/{key}/from_timestamp", f"videos/{key}/to_timestamp"), pa.float64())
-        flat = pa.list_(pa.float64())
+            types |= {f"cameras/{key}/frame": pa.string(), f"cameras/{key}/intrinsics": flat, f"cameras/{key}/pose": flat}
         for key in (*features, *cameras):
             kind = pa.list_(pa.list_(flat)) if key in cameras else flat
             types |= {f"stats/{key}/{name}": kind for name in ("min", "max", "mean", "std", *QUANTILES)}
