@@ -73,6 +73,10 @@ class Controller:
         self.gripper = float(self.world.command[-1])
         self.plans = 0
         self._imagined: tf.Float | None = None
+        self.dead_ends: dict[tuple[object, ...], str | None] = {}
+        """What has been found out about putting things down after a drive; see `skills.navigate.dead_end`."""
+        self.served: int | None = None
+        """How many of the steps after a drive can be done from where it ended; None: as many as there are."""
 
     # ------------------------------------------------------------------ where things are
 
@@ -184,12 +188,12 @@ class Controller:
     @contextmanager
     def standing(self, base: tf.Float) -> Iterator[None]:
         """Plan as if the vehicle stood at (x, y, yaw): kinematics and checker take it for true inside the `with`."""
-        self._imagined = base
+        before, self._imagined = self._imagined, base
         self.look()
         try:
             yield
         finally:
-            self._imagined = None
+            self._imagined = before
             self.look()
 
     def drive(self, goal: tf.Float, *, stage: str) -> None:
@@ -260,6 +264,14 @@ class Controller:
         """From now on `item` is in the hand, as it is there now."""
         self.held = held = Held(item, tf.inverse(self.world.tcp()) @ self.world.item_pose(item))
         return held
+
+    def feel(self) -> None:
+        """Believe what the fingers touch: what is squeezed between them is in the hand, and nothing else is."""
+        squeezed = [i for i in self.world.grasped() if not self.world.scenario.scene.item(i).fixed]
+        if not squeezed:
+            self.let_go()
+        elif self.held is None or self.held.item not in squeezed:
+            self.take(squeezed[0])
 
     def let_go(self) -> None:
         """From now on the hand is empty."""

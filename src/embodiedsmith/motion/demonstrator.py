@@ -50,6 +50,7 @@ def _pursue(control: Controller) -> Failure | None:
     session, goal = control.session, control.world.scenario.task.goal
     failure: Failure | None = None
     for attempt in range(REPLANS + 1):
+        control.feel()
         try:
             steps = symbolic.plan(control.world, goal, control.held.item if control.held else None)
         except MotionError as error:
@@ -69,15 +70,20 @@ def _pursue(control: Controller) -> Failure | None:
 
 def _run(control: Controller, steps: tuple[Step, ...]) -> Failure | None:
     session = control.session
-    for k, step in enumerate(steps):
+    queue = list(steps)
+    while queue:
+        step = queue.pop(0)
         control.label = str(step)
         session.note("skill_started", step.args, str(step))
         try:
-            skills()[step.skill].run(control, step.args, steps[k + 1 :])
+            skills()[step.skill].run(control, step.args, tuple(queue))
         except MotionError as error:
             session.note("skill_failed", step.args, f"{error.code}: {error.what}")
             return error.failure(skill=str(step), step=session.steps)
         session.note("skill_done", step.args, str(step))
+        if control.served is not None:  # the rest of what is to be done here needs another place to stand
+            queue.insert(control.served, step)
+            control.served = None
     return None
 
 

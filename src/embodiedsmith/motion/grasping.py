@@ -12,6 +12,7 @@ from embodiedsmith.motion.collision import Hit
 from embodiedsmith.motion.controller import Controller, opening
 from embodiedsmith.motion.errors import MotionError
 from embodiedsmith.motion.kinematics import Solution
+from embodiedsmith.spec import split_reference
 from embodiedsmith.world import transforms as tf
 
 FINGER_ROOM = 0.006  # [m] the open gripper must be wider than the item
@@ -20,6 +21,9 @@ SHORT_APPROACH = 0.05
 NEAR = 0.002  # [m] kept from everything else while approaching
 MAX_TRIED = 200
 ALIKE, ALIKE_SHIFT = 0.15, 0.015  # [rad, m] between grasps that lead to the same dead end
+UPWARDS = 0.7  # a cavity whose opening points up by more than this cosine is entered from above
+BEFORE_FRONT = 0.06  # [m] before a front the tool is in the open
+BACKWARDS = 0.2  # cosine to the way out from which a hand would come from behind
 FLIP = tf.turn_z(np.pi)
 
 
@@ -114,6 +118,7 @@ def plans(
     *,
     ready: Callable[[GraspPlan], str | None],
     level: bool = False,
+    out: tf.Float | None = None,
     failed: Sequence[GraspPlan] = (),
 ) -> Iterator[GraspPlan]:
     """Grasps of `item` in reach with a free straight approach, best first.
@@ -123,15 +128,18 @@ def plans(
         item: What to hold.
         tally: Counts why candidates were turned down.
         level: Whether the hand should point sideways.
+        out: The straight way (3,) into the open [m], for what lies in something that is entered from its front; see `outward`.
         ready: Says why a grasp is of no use for what comes after it (None: it is of use).
         failed: Grasps that were tried and did not hold: none like them comes again.
     """
     checker = control.checker
     T_world_item = control.world.item_pose(item)
     limit = control.robot.arm.gripper.max_width
-    dead = [_class(tf.inverse(plan.T_tcp_item)) for plan in failed]
+    dead = [kind_of(tf.inverse(plan.T_tcp_item)) for plan in failed]
     for grasp, T in candidates(control, item, level=level)[:MAX_TRIED]:
-        kind = _class(tf.inverse(T_world_item) @ T)
+        kind = kind_of(tf.inverse(T_world_item) @ T)
+        if out is not None and float(T[:3, 2] @ out) > BACKWARDS * float(np.linalg.norm(out)):
+            continue  # a hand that comes from behind
         if any(_alike(kind, other) for other in dead):
             continue
         tally.tried += 1
@@ -142,7 +150,7 @@ def plans(
                 break
             hit = _hit(control, item, posture.joints)
             tally.blocker = hit or tally.blocker
-            path = None if hit else _approach(control, T, posture.joints)
+            path = None if hit else _approach(control, T, posture.joints, out)
             if path is not None:
                 break
         else:
@@ -159,7 +167,7 @@ def plans(
         yield plan
 
 
-def _class(T_item_tcp: tf.Float) -> tf.Float:
+def kind_of(T_item_tcp: tf.Float) -> tf.Float:
     """A grasp with its turn about the item's axis taken out, shape (4, 4): it may be put down at any turn."""
     approach, closing = T_item_tcp[:3, 2], T_item_tcp[:3, 1]
     pointer = approach if np.hypot(approach[0], approach[1]) > 0.25 else closing
@@ -182,9 +190,32 @@ def _hit(control: Controller, item: str, joints: tf.Float) -> Hit | None:
     return hit
 
 
-def _approach(control: Controller, T: tf.Float, joints: tf.Float) -> tf.Float | None:
+def _approach(control: Controller, T: tf.Float, joints: tf.Float, out: tf.Float | None) -> tf.Float | None:
     for distance in (APPROACH, SHORT_APPROACH):
-        back = control.straight(T, T @ tf.translate((0.0, 0.0, -distance)), joints)
-        if back is not None:
+        T_back = T @ tf.translate((0.0, 0.0, -distance))
+        back = control.straight(T, T_back, joints)
+        if back is None:
+            continue
+        if out is None:
             return back[::-1]
+        T_open = T_back.copy()
+        way = out / np.linalg.norm(out)
+        T_open[:3, 3] += max(0.0, float(np.linalg.norm(out) - (T_back - T)[:3, 3] @ way)) * way
+        more = control.straight(T_back, T_open, back[-1])
+        if more is not None:
+            return np.vstack([back, more[1:]])[::-1]
     return None
+
+
+def outward(control: Controller, item: str, place: str) -> tf.Float | None:
+    """World vector (3,) [m] from an item to the open before the front of the place it lies in; None when it lies in no such."""
+    owner, part = split_reference(place)
+    asset = control.world.assets.get(owner)
+    cavity = next((c for c in asset.affordances.cavities if c.name == part), None) if asset is not None else None
+    if cavity is None or cavity.opening[2] > UPWARDS:
+        return None
+    T_cavity = control.world.cavity(place)[1]
+    opening = np.asarray(cavity.opening)
+    way: tf.Float = T_cavity[:3, :3] @ opening
+    inside = float((control.world.item_pose(item)[:3, 3] - T_cavity[:3, 3]) @ way)
+    return (0.5 * float(np.abs(opening) @ cavity.size) - inside + BEFORE_FRONT) * way

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 
 from embodiedsmith import embodiments
-from embodiedsmith.forge.layout import cameras, fit, needs
+from embodiedsmith.forge.layout import cameras, fit, mobile, needs
 from embodiedsmith.forge.layout.attempt import Attempt, NoPlaceError
 from embodiedsmith.forge.layout.errors import LayoutError
 from embodiedsmith.spec import Finding, Scenario
@@ -33,6 +33,8 @@ def layout(scenario: Scenario, rng: np.random.Generator) -> Scenario:
     robot = embodiments.get(scenario.embodiment.name)
     built = build_assets(scenario.scene)
     wanted = needs.read(scenario, built)
+    if robot.base.kind == "planar":
+        scenario, built = mobile.roomy(scenario, built, wanted)
     scenario, built = fit.fitted(scenario, built, wanted)
     failures: Counter[str] = Counter()
     findings: dict[str, Finding] = {}

@@ -1,8 +1,9 @@
-"""navigate(zone): drive the vehicle to where the next things to do at a piece of furniture are in reach."""
+"""navigate(zone): drive the vehicle to where the next things to do at a piece of furniture can be done."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from itertools import islice, takewhile
 
 import numpy as np
@@ -11,75 +12,212 @@ from embodiedsmith.motion import grasping
 from embodiedsmith.motion.articulation import Articulation, plan_arc
 from embodiedsmith.motion.controller import Controller
 from embodiedsmith.motion.errors import MotionError
-from embodiedsmith.motion.grasping import Tally
+from embodiedsmith.motion.grasping import GraspPlan, Tally
 from embodiedsmith.motion.operators import Operator, Step
 from embodiedsmith.motion.placing import Load
 from embodiedsmith.motion.skills import Skill
-from embodiedsmith.motion.skills.open import LEAST, PARTS, WIDE
+from embodiedsmith.motion.skills.open import LEAST, WIDE
 from embodiedsmith.motion.skills.place import place_of_item, place_plan, through_front
-from embodiedsmith.spec import split_reference
+from embodiedsmith.motion.standing import ROOM, Floor, carrying, route, stands, supposed
+from embodiedsmith.spec import predicates, split_reference
 from embodiedsmith.world import transforms as tf
 
-DISTANCES = (0.70, 0.60, 0.80, 0.50, 0.90)
-"""[m] from the vehicle's centre to what is to be reached, best first."""
-BEARINGS = (0.0, 0.5, -0.5, 0.9, -0.9, 1.3, -1.3)
-"""[rad] from straight in front of the furniture."""
-OFFSETS = (0.0, 0.5, -0.5)
-"""[rad] turns of the vehicle from facing the target."""
-MOST = 60  # standing places examined with the planners
-STAND = 0.03  # [m] kept from everything while standing
-PLACE_TRIES = 24
+MOST = 48  # free places examined with the planners
+SPOTS = 3  # spots tried from one place: another place is the better change
+AHEAD = 24  # free places examined at furniture that comes later
+GRIPS = 6  # ways to hold a handle tried before its motion is planned
+SHUT = 0.02  # opening fraction that closing must get to
+SWING = 0.4  # opening fraction at which a handle is to be in reach
 
 
 def run(control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...]) -> None:
-    """Choose where to stand and go there, the arm in its home posture."""
-    here = tuple(takewhile(lambda s: s.skill != "navigate", upcoming))
+    """Take the arm in, choose where to stand, and go there."""
+    zone = args[-1]
     control.look()
-    control.reach(control.kin.home, stage="navigate")
-    control.drive(choose(control, args[-1], here, upcoming), stage="navigate")
+    control.reach(carrying(control), stage="navigate")
+    goal = choose(control, zone, upcoming)
+    for place in route(control, goal, Floor(control)):
+        control.drive(place, stage="navigate")
 
 
-def choose(control: Controller, zone: str, steps: tuple[Step, ...], upcoming: tuple[Step, ...]) -> tf.Float:
-    """Where to stand (x, y, yaw) so that `steps` can be done, the best place first.
+def choose(control: Controller, zone: str, upcoming: tuple[Step, ...]) -> tf.Float:
+    """Where to stand (x, y, yaw) so that all steps up to the next drive can be done; else as many of the first ones as can.
 
     Raises:
-        MotionError: `navigate.no_standing_place` with the reasons of the last place tried.
+        MotionError: `navigate.no_standing_place` with the reason at the last place tried.
     """
-    tried, reason = 0, "no place is free"
-    for base in _places(control, zone, steps):
-        with control.standing(base):
-            if control.checker.hit(control.joints, STAND) is not None:
-                continue
-            tried += 1
-            why = _unable(control, steps, upcoming)
-            if why is None:
+    steps = tuple(takewhile(lambda s: s.skill != "navigate", upcoming))
+    visit = _Visit(control, upcoming)
+    for count in range(len(steps), 0, -1):
+        base = visit.place(zone, steps[:count])
+        if base is not None:
+            control.served = count if count < len(steps) else None
+            return base
+    if not steps:
+        floor = Floor(control)
+        points = [control.world.item_pose(zone)[:3, 3] + (0.0, 0.0, control.robot.arm_height)]
+        for base in stands(control, zone, points, floor):
+            if visit.free(base):
                 return base
-            reason = why.what
-        if tried == MOST:
-            break
     raise MotionError(
-        "navigate.no_standing_place", f"from none of {tried} free places at {zone} can the next steps be done; lastly: {reason}",
-        subjects=(zone,), value=float(tried), limit=1.0,
+        "navigate.no_standing_place",
+        f"from none of {visit.tried} free places at {zone} can the next step be done; lastly: {visit.reason}",
+        subjects=(zone,), value=float(visit.tried), limit=1.0,
     )  # fmt: skip
 
 
-def _places(control: Controller, zone: str, steps: tuple[Step, ...]) -> Iterator[tf.Float]:
-    points = [p for s in steps if (p := _point(control, s)) is not None]
-    points = points or [control.world.item_pose(zone)[:3, 3]]
-    target = np.mean(points, axis=0)
-    front = control.world.item_pose(zone)[:2, 0]
-    ahead = float(np.arctan2(front[1], front[0]))
-    whole_round = [k * np.pi / 4 for k in range(8)]
-    ranked = []
-    for d, distance in enumerate(DISTANCES):
-        for b, bearing in enumerate((*BEARINGS, *whole_round)):
-            for o, offset in enumerate(OFFSETS):
-                angle = ahead + bearing
-                x, y = target[:2] + distance * np.array([np.cos(angle), np.sin(angle)])
-                base = np.array([x, y, angle + np.pi + offset])
-                ranked.append((d + 0.5 * min(b, 7) + 0.7 * o, base))
-    ranked.sort(key=lambda r: r[0])
-    yield from (base for _, base in ranked)
+@dataclass
+class _Visit:
+    """The search for a place to stand, with what was found out on the way."""
+
+    control: Controller
+    upcoming: tuple[Step, ...]
+    tried: int = 0
+    reason: str = "no place is free"
+    known: dict[tuple[bytes, int, bool], MotionError | None] = field(default_factory=dict)
+    """Why a step fails, by place, position in the plan and whether parts are supposed open; None: it does not."""
+
+    def place(self, zone: str, steps: tuple[Step, ...]) -> tf.Float | None:
+        """The best place from which all of `steps` can be done, as far as can be seen now; None when there is none."""
+        with supposed(self.control, _opened(steps)):
+            points = [p for s in steps if (p := _point(self.control, s)) is not None]
+        points = points or [self.control.world.item_pose(zone)[:3, 3]]
+        self.tried = 0
+        for base in stands(self.control, zone, points, Floor(self.control)):
+            if not self.free(base):
+                continue
+            self.tried += 1
+            with self.control.standing(base):
+                why = self._unable(base, steps)
+            if why is None:
+                return base
+            self.reason = why.what
+            if self.tried == MOST:
+                break
+        return None
+
+    def free(self, base: tf.Float) -> bool:
+        """Whether the vehicle can stand there with the arm as it is."""
+        with self.control.standing(base):
+            return self.control.checker.hit(self.control.joints, ROOM) is None
+
+    def _unable(self, base: tf.Float, steps: tuple[Step, ...]) -> MotionError | None:
+        """Why the steps cannot all be done from where the vehicle is imagined to stand. What is cheap to find out comes first."""
+        for parts in (False, True):
+            for k, step in enumerate(steps):
+                if (step.skill in ("open", "close")) != parts:
+                    continue
+                opened = _opened(steps[:k])
+                key = (base.tobytes(), k, bool(opened))
+                if key not in self.known:
+                    self.known[key] = self._try(step, opened, steps)
+                if (why := self.known[key]) is not None:
+                    return why
+        return None
+
+    def _try(self, step: Step, opened: tuple[str, ...], steps: tuple[Step, ...]) -> MotionError | None:
+        try:
+            with ExitStack() as stack:
+                if opened:
+                    stack.enter_context(supposed(self.control, opened))
+                    if (hit := self.control.checker.hit(self.control.joints)) is not None:
+                        raise MotionError("navigate.blocked", f"{hit.first} would touch {hit.second} once {opened[-1]} is open")
+                self._check(step, steps)
+        except MotionError as error:
+            return error
+        return None
+
+    def _check(self, step: Step, steps: tuple[Step, ...]) -> None:
+        control, item = self.control, step.args[0]
+        control.look()
+        if step.skill in ("open", "close"):
+            _check_part(control, step)
+        elif step.skill == "pick":
+            following = place_of_item(item, self.upcoming)
+            tally = Tally()
+            out = grasping.outward(control, item, step.args[1])
+            level = out is not None or (following is not None and through_front(control, following))
+
+            def ready(plan: GraspPlan) -> str | None:
+                if following is None:
+                    return None
+                load = Load(item, control.world.item_pose(item), plan.T_tcp_item)
+                return _dead_end_here(control, following, load) if following in steps else dead_end(control, self.upcoming, load)
+
+            if next(grasping.plans(control, item, tally, ready=ready, level=level, out=out), None) is None:
+                raise tally.error("pick", item)
+        elif step.skill.startswith("place") and control.held is not None and control.held.item == item:
+            tally = Tally()
+            load = Load(item, control.world.item_pose(item), control.held.T_tcp_item)
+            if place_plan(control, step, load, tally, most=SPOTS) is None:
+                raise tally.error(step.skill, item)
+
+
+def _check_part(control: Controller, step: Step) -> None:
+    """Raises MotionError unless a drawer or a door can be opened wide, or closed."""
+    part = Articulation(control, step.args[0])
+    closing = step.skill == "close"
+    ways = [*islice(part.pushes(), GRIPS)] if closing else []
+    ways += [T for T, _ in islice(part.grips(), GRIPS)]
+    T_base = tf.inverse(control.base_pose())
+    if not any(control.kin.inverse(T_base @ T, control.kin.home).ok for T in ways):
+        raise MotionError(f"{step.skill}.unreachable", f"the handle of {part.reference} is out of reach", subjects=step.args)
+    targets = (0.0,) if closing else WIDE[part.info.kind]
+    plan = plan_arc(part, targets, push=closing, stage=step.skill)
+    if plan.fraction > SHUT if closing else plan.fraction < LEAST:
+        raise MotionError(f"{step.skill}.unreachable", f"{part.reference} gets to {100 * plan.fraction:.0f} % open only")
+
+
+def _opened(steps: tuple[Step, ...]) -> tuple[str, ...]:
+    """Parts that the steps leave open."""
+    shut = {s.args[0]: s.skill for s in steps if s.skill in ("open", "close")}
+    return tuple(part for part, skill in shut.items() if skill == "open")
+
+
+def _dead_end_here(control: Controller, step: Step, load: Load) -> str | None:
+    tally = Tally()
+    found = place_plan(control, step, load, tally, most=SPOTS)
+    control.look()
+    return None if found is not None else tally.error(step.skill, load.item).what
+
+
+def dead_end(control: Controller, upcoming: tuple[Step, ...], load: Load) -> str | None:
+    """Why what is held like this cannot be put down where the plan puts it, after driving there; None when it can.
+
+    Remembered by the kind of grasp and by how far things are open.
+
+    Args:
+        control: The robot.
+        upcoming: The steps that follow; one of them puts the item down, after a drive.
+        load: The item as it would be held.
+    """
+    step = place_of_item(load.item, upcoming)
+    if step is None:
+        return None
+    before = upcoming[: upcoming.index(step)]
+    drives = [s for s in before if s.skill == "navigate"]
+    if not drives:
+        return None
+    kind = np.round(grasping.kind_of(tf.inverse(load.T_tcp_item)), 1) + 0.0  # no negative zeros
+    world = control.world
+    key = (step, _opened(before), kind.tobytes(), *(round(world.joint(name)[1], 1) for name in world.joint_qpos))
+    if key not in control.dead_ends:
+        with supposed(control, _opened(before)):
+            control.dead_ends[key] = _dead_end_at(control, drives[-1].args[-1], step, load)
+    return control.dead_ends[key]
+
+
+def _dead_end_at(control: Controller, zone: str, step: Step, load: Load) -> str | None:
+    point = _point(control, step)
+    points = [point if point is not None else control.world.item_pose(zone)[:3, 3]]
+    reason = f"no place is free at {zone}"
+    for base in islice(stands(control, zone, points, Floor(control)), AHEAD):
+        with control.standing(base):
+            why = _dead_end_here(control, step, load)
+        if why is None:
+            return None
+        reason = why
+    return reason
 
 
 def _point(control: Controller, step: Step) -> tf.Float | None:
@@ -87,55 +225,28 @@ def _point(control: Controller, step: Step) -> tf.Float | None:
     world = control.world
     if step.skill in ("open", "close"):
         part = Articulation(control, step.args[0])
-        T = part.motion(part.at(0.4)) @ world.item_pose(part.item, part.handle.body)
+        T = part.motion(part.at(SWING)) @ world.item_pose(part.item, part.handle.body)
         return np.asarray(T[:3, :3] @ np.asarray(part.handle.center) + T[:3, 3])
-    if step.skill == "pick":
-        return np.asarray(world.item_pose(step.args[0])[:3, 3])
     if step.skill == "place":
-        owner, part_name = split_reference(step.args[1])
-        cavities = {c.name for c in world.assets[owner].affordances.cavities}
-        T = world.cavity(step.args[1])[1] if part_name in cavities else world.support(step.args[1])[1]
-        return np.asarray(T[:3, 3])
-    if step.skill == "place_near":
-        return np.asarray(world.item_pose(step.args[1])[:3, 3])
-    return None
+        return _entry(control, step.args[1])
+    if step.skill == "place_at":
+        goal = next(p for p in predicates(world.scenario.task.goal) if p.name == "at" and p.args[0] == step.args[0])
+        return np.array([goal.params["x"], goal.params["y"], goal.params.get("z", control.robot.arm_height)])
+    target = step.args[1] if step.skill == "place_near" else step.args[0]
+    item = split_reference(target)[0]
+    return np.asarray(world.item_pose(item)[:3, 3]) if item in world.items else None
 
 
-def _unable(control: Controller, steps: tuple[Step, ...], upcoming: tuple[Step, ...]) -> MotionError | None:
-    """Why the steps cannot be done from where the vehicle is imagined to stand; None when they can, as far as can be seen now.
-
-    Closing is not looked into: the part is not where it will be by then.
-    """
-    try:
-        for step in steps:
-            _check(control, step, upcoming)
-    except MotionError as error:
-        return error
-    return None
-
-
-def _check(control: Controller, step: Step, upcoming: tuple[Step, ...]) -> None:
-    item = step.args[0]
-    if step.skill == "open":
-        part = Articulation(control, item)
-        plan = plan_arc(part, (*WIDE[part.info.kind], *PARTS), push=False, stage="open")
-        if plan.fraction < LEAST:
-            raise MotionError("open.unreachable", f"{item} opens only by {100 * plan.fraction:.0f} % from here", subjects=(item,))
-    elif step.skill == "pick":
-        tally = Tally()
-        following = place_of_item(item, upcoming)
-        level = following is not None and through_front(control, following)
-        control.look()
-        found = grasping.plans(control, item, tally, ready=lambda _: None, level=level)
-        if next(islice(found, 1), None) is None:
-            raise tally.error("pick", item)
-    elif step.skill.startswith("place") and control.held is not None and control.held.item == item:
-        tally = Tally()
-        load = Load(item, control.world.item_pose(item), control.held.T_tcp_item)
-        control.look()
-        if place_plan(control, step, load, tally, most=PLACE_TRIES) is None:
-            raise tally.error(step.skill, item)
-        control.look()
+def _entry(control: Controller, reference: str) -> tf.Float:
+    """World point (3,) where things are put down at a place: its middle, or nearer the front when it is entered from there."""
+    owner, part = split_reference(reference)
+    cavity = next((c for c in control.world.assets[owner].affordances.cavities if c.name == part), None)
+    if cavity is None:
+        return np.asarray(control.world.support(reference)[1][:3, 3])
+    T = control.world.cavity(reference)[1]
+    opening, size = np.asarray(cavity.opening), np.asarray(cavity.size)
+    level = opening * (1.0, 1.0, 0.0)
+    return np.asarray(T[:3, 3] + 0.3 * float(np.abs(level) @ size) * (T[:3, :3] @ level))
 
 
 SKILL = Skill(

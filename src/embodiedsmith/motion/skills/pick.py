@@ -11,6 +11,7 @@ from embodiedsmith.motion.grasping import GraspPlan, Tally
 from embodiedsmith.motion.operators import Operator, Step
 from embodiedsmith.motion.placing import Load
 from embodiedsmith.motion.skills import Skill
+from embodiedsmith.motion.skills.navigate import dead_end
 from embodiedsmith.motion.skills.place import place_of_item, place_plan, through_front
 from embodiedsmith.spec import split_reference
 from embodiedsmith.world import transforms as tf
@@ -27,13 +28,18 @@ def run(control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...]) 
     item, place = args
     following = place_of_item(item, upcoming)
     from_here = following is not None and not any(s.skill == "navigate" for s in upcoming[: upcoming.index(following)])
-    level = following is not None and through_front(control, following)
+    out = grasping.outward(control, item, place)
+    level = out is not None or (following is not None and through_front(control, following))
 
     def ready(plan: GraspPlan) -> str | None:
-        if following is None or not from_here:
+        if following is None:
             return None
-        later = Tally()
         load = Load(item, control.world.item_pose(item), plan.T_tcp_item)
+        if not from_here:
+            reason = dead_end(control, upcoming, load)
+            control.look()
+            return reason
+        later = Tally()
         found = place_plan(control, following, load, later, most=LOOK_AHEAD)
         control.look()
         return None if found is not None else later.error(following.skill, item).what
@@ -43,7 +49,7 @@ def run(control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...]) 
     while len(tried) < REGRASPS:
         control.look()
         tally = Tally()
-        plan = next(grasping.plans(control, item, tally, ready=ready, level=level, failed=tried), None)
+        plan = next(grasping.plans(control, item, tally, ready=ready, level=level, out=out, failed=tried), None)
         if plan is None:
             raise failure or tally.error("pick", item)
         tried.append(plan)

@@ -1,0 +1,232 @@
+"""Where a vehicle can stand at a piece of furniture, which way it drives there, and how it carries what it holds.
+
+Places are drawn from a fixed grid in front of the furniture, square to it first, so that the same task is done from much the same
+place every time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import pairwise
+
+import mujoco
+import numpy as np
+
+from embodiedsmith.motion.articulation import Articulation
+from embodiedsmith.motion.collision import MARGIN
+from embodiedsmith.motion.controller import BaseSpace, Controller
+from embodiedsmith.motion.paths import path_hit
+from embodiedsmith.world import transforms as tf
+from embodiedsmith.world.compile import ROBOT
+
+GAPS = (0.06, 0.12, 0.18, 0.24, 0.30, 0.38, 0.50)
+"""[m] from the vehicle to the furniture."""
+SIDESTEPS = (0.0, 0.1, -0.1, 0.2, -0.2, 0.3, -0.3, 0.45, -0.45, 0.6, -0.6)
+"""[m] along the furniture from what is to be reached."""
+TURNS = (0.0, 0.4, -0.4, 0.8, -0.8)
+"""[rad] of the vehicle from square to the furniture."""
+SIDES = ((0.0, 0.0), (np.pi / 2, 2.0), (-np.pi / 2, 2.0), (np.pi, 3.0))
+"""Sides of the furniture as turns from its front [rad], with what each costs: its front is preferred."""
+BEST_REACH = 0.52  # [m] horizontally from the arm's axis, in the middle of what it reaches
+REACH_COST, SIDE_COST, TURN_COST = 4.0, 1.2, 1.0  # per metre off the best reach, metre along, radian turned
+ROOM = 0.05  # [m] kept from furniture while standing
+PASSING = 0.02  # [m] kept from furniture while driving
+BACK = (0.0, 0.2, 0.4, 0.6)  # [m] backed off before turning away from furniture, and come straight in from
+STEP = 0.05  # [m or rad] between places checked along a drive
+OPEN = 0.8  # opening fraction a part is supposed to be left at
+CARRY_FORWARD = (0.30, 0.35, 0.40, 0.45, 0.50, 0.55, 0.60)
+"""[m] ahead of the vehicle's centre where a tool is carried, most tucked in first."""
+CARRY_HEIGHT = (1.20, 1.10, 1.00, 1.30)  # [m] above the floor
+CARRY_TURNS = (0.0, 0.6, -0.6, 1.2, -1.2)  # [rad] of the tool about the vertical, from forward
+
+
+@dataclass(frozen=True)
+class Rectangle:
+    """A rectangle on the floor."""
+
+    centre: tf.Float
+    """World x, y [m]."""
+    half: tuple[float, float]
+    """Half extents along its own x and y [m]."""
+    yaw: float
+
+    def gap(self, other: Rectangle) -> float:
+        """Largest separation [m] along the sides of either, never more than their distance; negative when they overlap."""
+        offset, best = other.centre - self.centre, -np.inf
+        for yaw in (self.yaw, self.yaw + np.pi / 2, other.yaw, other.yaw + np.pi / 2):
+            axis = np.array([np.cos(yaw), np.sin(yaw)])
+            best = max(best, abs(float(offset @ axis)) - self._along(yaw) - other._along(yaw))
+        return float(best)
+
+    def _along(self, yaw: float) -> float:
+        """Half its extent [m] along a world direction."""
+        turn = yaw - self.yaw
+        return self.half[0] * abs(float(np.cos(turn))) + self.half[1] * abs(float(np.sin(turn)))
+
+
+class Floor:
+    """What stands on the floor, seen from above, for a vehicle to keep clear of, even where it could go underneath."""
+
+    def __init__(self, control: Controller) -> None:
+        length, width = control.robot.base.footprint
+        self._half = (length / 2, width / 2)
+        height = control.robot.arm_height
+        self.furniture: list[Rectangle] = []
+        world = control.world
+        for item in world.scenario.scene.items:
+            low, high = (np.asarray(corner) for corner in world.assets[item.id].extents)
+            T = world.item_pose(item.id)
+            if not item.fixed or item.parent is not None or T[2, 3] + low[2] > height:
+                continue
+            centre = T[:3, :3] @ ((low + high) / 2) + T[:3, 3]
+            half = (float(high[0] - low[0]) / 2, float(high[1] - low[1]) / 2)
+            self.furniture.append(Rectangle(centre[:2], half, float(np.arctan2(T[1, 0], T[0, 0]))))
+
+    def clear(self, base: tf.Float, room: float) -> bool:
+        """Whether the vehicle at (x, y, yaw) keeps `room` [m] from all furniture."""
+        vehicle = Rectangle(base[:2], self._half, float(base[2]))
+        return all(vehicle.gap(other) >= room - 1e-9 for other in self.furniture)
+
+
+def stands(control: Controller, zone: str, points: list[tf.Float], floor: Floor) -> list[tf.Float]:
+    """Places (x, y, yaw) at the furniture `zone` from which world `points` (3,) may be reached, best first.
+
+    Best: square to the front, right before the points, the points neither near nor far. Furniture does not overlap them; doors
+    and things may.
+    """
+    asset, T_zone = control.world.assets[zone], control.world.item_pose(zone)
+    low, high = (np.asarray(corner)[:2] for corner in asset.extents)
+    ahead = float(np.arctan2(T_zone[1, 0], T_zone[0, 0]))
+    target = np.mean(points, axis=0)[:2] - T_zone[:2, 3]
+    arm = _arm_in_base(control)
+    length, width = control.robot.base.footprint
+    ranked: list[tuple[float, tf.Float]] = []
+    for side, aside in SIDES:
+        normal = np.array([np.cos(ahead + side), np.sin(ahead + side)])
+        along = np.array([-normal[1], normal[0]])
+        local = np.array([np.cos(side), np.sin(side)])
+        face = float(np.maximum(local * low, local * high).sum())
+        for turn in TURNS:
+            deep = (length * abs(np.cos(turn)) + width * abs(np.sin(turn))) / 2
+            yaw = ahead + side + np.pi + turn
+            for gap in GAPS:
+                for step in SIDESTEPS:
+                    place = T_zone[:2, 3] + (face + gap + deep) * normal + (float(target @ along) + step) * along
+                    base = np.array([place[0], place[1], yaw])
+                    off = _off_reach(control, base, arm, points)
+                    if off is not None:
+                        ranked.append((aside + REACH_COST * off + SIDE_COST * abs(step) + TURN_COST * abs(turn), base))
+    ranked.sort(key=lambda r: r[0])
+    return [base for _, base in ranked if floor.clear(base, ROOM)]
+
+
+def _arm_in_base(control: Controller) -> tf.Float:
+    """Where the arm's first axis stands on the vehicle (2,) [m]."""
+    world = control.world
+    anchor = world.data.xanchor[world.model.joint(ROBOT + control.robot.arm.joints[0]).id]
+    return (tf.inverse(control.base_pose(control.base)) @ np.append(anchor, 1.0))[:2]
+
+
+def _off_reach(control: Controller, base: tf.Float, arm: tf.Float, points: list[tf.Float]) -> float | None:
+    """Mean distance [m] of the points from the best reach, seen from a place; None when one is certainly too far."""
+    c, s = np.cos(base[2]), np.sin(base[2])
+    x, y = base[0] + c * arm[0] - s * arm[1], base[1] + s * arm[0] + c * arm[1]
+    off = 0.0
+    for point in points:
+        flat = float(np.hypot(point[0] - x, point[1] - y))
+        if np.hypot(flat, point[2] - control.robot.arm_height) > control.robot.arm.reach:
+            return None
+        off += abs(flat - BEST_REACH)
+    return off / len(points)
+
+
+@contextmanager
+def supposed(control: Controller, parts: tuple[str, ...]) -> Iterator[None]:
+    """Inside the `with`, see the world with `parts` open and what lies in them moved along; nothing is simulated."""
+    world = control.world
+    before = world.data.qpos.copy()
+    robot = np.concatenate([world.robot_qpos, *world.finger_qpos])
+    try:
+        for name in parts:
+            part = Articulation(control, name)
+            if part.fraction < OPEN:
+                control.look()
+                part.imagine(part.at(OPEN))
+                world.data.qpos[:] = control.checker.data.qpos
+                world.data.qpos[robot] = before[robot]
+                mujoco.mj_kinematics(world.model, world.data)
+        control.look()
+        yield
+    finally:
+        world.data.qpos[:] = before
+        mujoco.mj_kinematics(world.model, world.data)
+        control.look()
+
+
+def carrying(control: Controller) -> tf.Float:
+    """Arm joints to drive with: the tool pulled in over the vehicle, what it holds as level as it is now.
+
+    The home posture when nothing else is free.
+    """
+    control.look()
+    R = control.checker.pose(control.joints)[:3, :3] if control.held is not None else _pointing_down(control)
+    approach = R[:2, 2] if np.hypot(*R[:2, 2]) > 0.3 else -R[:2, 0] if control.held is None else R[:2, 0]
+    T_base = control.base_pose()
+    forward = float(np.arctan2(T_base[1, 0], T_base[0, 0]) - np.arctan2(approach[1], approach[0]))
+    starts = (control.kin.home, control.joints) if control.held is None else (control.joints, control.kin.home)
+    for ahead in CARRY_FORWARD:
+        for height in CARRY_HEIGHT:
+            for turn in CARRY_TURNS[: 1 if control.held is None else None]:
+                T = T_base @ tf.translate((ahead, 0.0, height))
+                T[:3, :3] = tf.turn_z(forward + turn)[:3, :3] @ R
+                for start in starts:
+                    found = control.kin.inverse(tf.inverse(T_base) @ T, start)
+                    if found.ok and control.checker.hit(found.joints, MARGIN) is None:
+                        return found.joints
+    return control.kin.home
+
+
+def _pointing_down(control: Controller) -> tf.Float:
+    return (control.base_pose() @ control.kin.forward(control.kin.home))[:3, :3]
+
+
+def route(control: Controller, goal: tf.Float, floor: Floor) -> list[tf.Float]:
+    """Places (x, y, yaw) to drive to one after the other, the last is `goal`.
+
+    Straight there when the way is free, else backing off first, coming straight in last, or both; only `goal` when no such way
+    is free.
+    """
+    start, goal = control.base, goal.copy()
+    goal[2] = start[2] + (goal[2] - start[2] + np.pi) % (2 * np.pi) - np.pi
+    space = BaseSpace(control, goal)
+    room = min(PASSING, *(_room(space, end) for end in (start, goal)))
+    ways = sorted(((a, b) for a in BACK for b in BACK), key=lambda w: ((w[0] > 0) + (w[1] > 0), w[0] + w[1]))
+    for off, run_up in ways:
+        places = [start, *([_behind(start, off)] if off else []), *([_behind(goal, run_up)] if run_up else []), goal]
+        path = np.array(places)
+        if _passes(path, floor) and path_hit(space, path, room, step=STEP) is None:
+            control.look()
+            return places[1:]
+    control.look()
+    return [goal]
+
+
+def _room(space: BaseSpace, base: tf.Float) -> float:
+    """Clearance [m] that a place allows."""
+    hit = space.hit(base, PASSING)
+    return PASSING if hit is None else max(0.0, hit.distance - 1e-4)
+
+
+def _behind(base: tf.Float, distance: float) -> tf.Float:
+    return base - distance * np.array([np.cos(base[2]), np.sin(base[2]), 0.0])
+
+
+def _passes(path: tf.Float, floor: Floor) -> bool:
+    """Whether the vehicle drives beside furniture, not under it, along straight legs."""
+    for a, b in pairwise(path):
+        count = max(1, int(np.ceil(np.abs(b - a).max() / STEP)))
+        if not all(floor.clear(a + (b - a) * (k / count), PASSING) for k in range(1, count + 1)):
+            return False
+    return True
