@@ -15,6 +15,7 @@ from embodiedsmith.episodes.collect import collect
 from embodiedsmith.episodes.forging import forge_missing, forged, scenarios_of
 from embodiedsmith.episodes.report import write_report
 from embodiedsmith.episodes.report_numbers import by_asset, by_skill, failures, histograms
+from embodiedsmith.episodes.report_pictures import FONT, _cut
 from embodiedsmith.episodes.store import EpisodeStore
 from embodiedsmith.runtime.index import AttemptRow
 from embodiedsmith.runtime.run import Run
@@ -83,7 +84,7 @@ def test_numbers_on_the_page(page: Path) -> None:
     assert "2 verified episodes" in text
     assert "50 % yield of 4 demonstrations" in text
     assert "pick.unreachable 2" in text
-    assert "1 scenarios from 1 proposals" in text
+    assert "1 scenario from 1 proposal" in text
     for title in ("Duration", "Energy", "Mean squared jerk"):
         assert title in text
     assert re.search(r"pick 2 2 100 %", text)
@@ -152,3 +153,21 @@ def test_histograms_count_every_successful_value_once() -> None:
     assert (histogram.low, histogram.high, histogram.median, sum(histogram.counts)) == (0.0, 6.0, 3.0, 7)
     (flat,) = histograms([row(0, scores={"duration": 2.0}), row(1, scores={"duration": 2.0})])
     assert sum(flat.counts) == 2
+
+
+def test_equal_scores_are_one_bar_and_say_so() -> None:
+    rows = [row(k, scores={"goal_margin": 0.00499 + 1e-9 * k, "duration": 10.0 + k}) for k in range(9)]
+    by_title = {histogram.title: histogram for histogram in histograms(rows)}
+    equal, spread = by_title["Goal margin at the end"], by_title["Duration"]
+    assert equal.low == equal.high == pytest.approx(0.00499)
+    assert sorted(equal.counts)[-2:] == [0, 9]
+    assert (spread.low, spread.high, sum(spread.counts)) == (10.0, 18.0, 9)
+
+
+def test_a_label_is_cut_between_words() -> None:
+    text = "put the red mug in the top drawer of the brown drawer unit and close it, then open the fridge and take out the milk"
+    cut = _cut(text, 400)
+    assert cut.endswith(" ...")
+    assert text.startswith(cut.removesuffix(" ..."))
+    assert FONT.getlength(cut) <= 400
+    assert _cut("short", 400) == "short"

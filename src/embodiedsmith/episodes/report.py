@@ -81,7 +81,7 @@ def _media(store: EpisodeStore, folder: Path, scenarios: list[Scenario]) -> tupl
         with storage_errors(folder), Painter() as painter:
             pictures = scene_pictures(folder, scenarios, store.run.seed)
             if pictures:
-                labelled = [(folder / file, f"{k}: {identity}") for k, (identity, file) in enumerate(pictures.items())]
+                labelled = [(folder / pictures[s.id], f"{k}: {s.task.instructions['en']}") for k, s in enumerate(scenarios)]
                 contact_sheet(folder / SHEET, labelled)
             videos = outcome_videos(folder, store, {s.id: s for s in scenarios}, painter)
     except SmithError as error:  # a machine that cannot render still gets its numbers
@@ -118,23 +118,39 @@ def _wall(rows: list[AttemptRow], entries: list[Forged]) -> dict[str, float]:
 
 def _bars(histogram: numbers.Histogram) -> Markup:
     """A histogram as inline SVG; numbers only, so nothing in it needs escaping."""
-    width, height, top = 320, 110, max(histogram.counts)
+    width, height, top = 320, 124, max(histogram.counts)
+    room = height - 14  # the count stands over the tallest bar
     step = width / len(histogram.counts)
     bars = "".join(
-        f'<rect x="{k * step + 1:.1f}" y="{height - height * count / top:.1f}" width="{step - 2:.1f}" '
-        f'height="{height * count / top:.1f}"><title>{count}</title></rect>'
+        f'<rect x="{k * step + 1:.1f}" y="{height - room * count / top:.1f}" width="{step - 2:.1f}" '
+        f'height="{room * count / top:.1f}"><title>{count}</title></rect>'
         for k, count in enumerate(histogram.counts)
         if count
     )
-    labels = f'<text x="0" y="{height + 16}">{histogram.low:.3g}</text>'
-    labels += f'<text x="{width / 2}" y="{height + 16}" text-anchor="middle">median {histogram.median:.3g}</text>'
-    labels += f'<text x="{width}" y="{height + 16}" text-anchor="end">{histogram.high:.3g}</text>'
+    tallest = (histogram.counts.index(top) + 0.5) * step
+    labels = f'<text x="{min(max(tallest, 8), width - 8):.1f}" y="10" text-anchor="middle">{top}</text>'
+    if histogram.low < histogram.high:
+        labels += f'<text x="0" y="{height + 16}">{_plain(histogram.low)}</text>'
+        labels += f'<text x="{width}" y="{height + 16}" text-anchor="end">{_plain(histogram.high)}</text>'
+    middle = f"{'median' if histogram.low < histogram.high else 'all'} {_plain(histogram.median)}"
+    labels += f'<text x="{width / 2}" y="{height + 16}" text-anchor="middle">{middle}</text>'
     base = f'<line x1="0" y1="{height}" x2="{width}" y2="{height}"/>'
     return Markup(f'<svg viewBox="0 0 {width} {height + 22}" role="img">{bars}{base}{labels}</svg>')
 
 
+def _plain(value: float) -> str:
+    """Three significant digits without an exponent where a person can read it so."""
+    return f"{value:.0f}" if 1000 <= abs(value) < 1e6 else f"{value:.3g}"
+
+
+def _of(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 def _environment() -> Environment:
-    return Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.filters["of"] = _of
+    return environment
 
 
 def _template() -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,11 +19,14 @@ QUALITIES: dict[str, tuple[str, str]] = {
     "smoothness": ("Mean squared jerk", "m²/s⁶"),
     "energy": ("Energy", "J"),
     "clearance": ("Least clearance", "m"),
-    "goal_margin": ("Goal margin at the end", "SI"),
+    "goal_margin": ("Goal margin at the end", "m, rad"),
 }
 """Scores drawn, with title and unit; those a run has no values of are left out."""
 
 BINS = 24
+"""Most bars of a histogram."""
+EQUAL = 0.002
+"""Spread, as a fraction of the largest value, below which values count as equal: what is left is rounding and settling."""
 
 
 @dataclass
@@ -135,7 +139,10 @@ def histograms(rows: Sequence[AttemptRow]) -> list[Histogram]:
         if not values:
             continue
         low, high = min(values), max(values)
-        width = high - low
-        counts, _ = np.histogram(values, bins=BINS, range=(low, high) if width > 0 else (low - 0.5, low + 0.5))
+        if high - low <= EQUAL * max(abs(low), abs(high)):
+            low = high = float(np.median(values))
+        bins = min(BINS, 2 * math.ceil(math.sqrt(len(values)))) + 1
+        inside = (low, high) if low < high else (low - 0.5, low + 0.5)
+        counts, _ = np.histogram(values if low < high else [low] * len(values), bins=bins, range=inside)
         out.append(Histogram(title, unit, low, high, float(np.median(values)), tuple(int(c) for c in counts)))
     return out

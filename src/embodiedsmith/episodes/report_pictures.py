@@ -72,8 +72,17 @@ def contact_sheet(path: Path, pictures: Sequence[tuple[Path, str]], columns: int
         x, y = (k % columns) * width, (k // columns) * (height + label)
         with Image.open(file) as picture:
             sheet.paste(picture.resize((width, height)), (x, y))
-        draw.text((x + 6, y + height + 3), text, fill="black", font=FONT)
+        draw.text((x + 6, y + height + 3), _cut(text, width - 12), fill="black", font=FONT)
     _save(sheet, path)
+
+
+def _cut(text: str, width: float) -> str:
+    """As much of a text as fits into a width [pixels]."""
+    if FONT.getlength(text) <= width:
+        return text
+    while text and FONT.getlength(text + " ...") > width:
+        text = text.rpartition(" ")[0]
+    return text + " ..."
 
 
 def outcome_videos(folder: Path, store: EpisodeStore, scenarios: Mapping[str, Scenario], painter: Painter) -> list[Video]:
