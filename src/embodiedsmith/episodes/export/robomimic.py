@@ -54,7 +54,7 @@ def export_robomimic(
     Args:
         store: Where the episodes are.
         path: The file.
-        options: What to put in. `codec`, `data_mb` and `video_mb` mean nothing here: pictures are stored as they are, in one file.
+        options: What to put in. `codec`, `data_mb` and `video_mb` mean nothing here: pictures are stored as they are.
         frames: Renders the pixels; needed when `options.cameras` is not empty.
         mounts: Tells intrinsics and extrinsics of the cameras; None: they are not recorded.
 
