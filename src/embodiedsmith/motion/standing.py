@@ -126,7 +126,8 @@ def _arm_in_base(control: Controller) -> tf.Float:
     """Where the arm's first axis stands on the vehicle (2,) [m]."""
     world = control.world
     anchor = world.data.xanchor[world.model.joint(ROBOT + control.robot.arm.joints[0]).id]
-    return (tf.inverse(control.base_pose(control.base)) @ np.append(anchor, 1.0))[:2]
+    local: tf.Float = tf.inverse(control.base_pose(control.base)) @ np.append(anchor, 1.0)
+    return local[:2]
 
 
 def _off_reach(control: Controller, base: tf.Float, arm: tf.Float, points: list[tf.Float]) -> float | None:

@@ -18,7 +18,7 @@ from embodiedsmith.motion.placing import Load
 from embodiedsmith.motion.skills import Skill
 from embodiedsmith.motion.skills.open import LEAST, WIDE
 from embodiedsmith.motion.skills.place import place_of_item, place_plan, through_front
-from embodiedsmith.motion.standing import ROOM, Floor, carrying, route, stands, supposed
+from embodiedsmith.motion.standing import OPEN, ROOM, Floor, carrying, route, stands, supposed
 from embodiedsmith.spec import predicates, split_reference
 from embodiedsmith.world import transforms as tf
 
@@ -27,7 +27,8 @@ SPOTS = 3  # spots tried from one place: another place is the better change
 AHEAD = 24  # free places examined at furniture that comes later
 GRIPS = 6  # ways to hold a handle tried before its motion is planned
 SHUT = 0.02  # opening fraction that closing must get to
-SWING = 0.4  # opening fraction at which a handle is to be in reach
+SWINGS = (0.0, 0.3, 0.6)  # opening fractions at which a handle is to be in reach, besides where it is
+ARCS = 4  # motions of doors and drawers planned while there are other things to do from the same place
 
 
 def run(control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...]) -> None:
@@ -73,6 +74,7 @@ class _Visit:
     control: Controller
     upcoming: tuple[Step, ...]
     tried: int = 0
+    arcs: int = 0
     reason: str = "no place is free"
     known: dict[tuple[bytes, int, bool], MotionError | None] = field(default_factory=dict)
     """Why a step fails, by place, position in the plan and whether parts are supposed open; None: it does not."""
@@ -80,9 +82,9 @@ class _Visit:
     def place(self, zone: str, steps: tuple[Step, ...]) -> tf.Float | None:
         """The best place from which all of `steps` can be done, as far as can be seen now; None when there is none."""
         with supposed(self.control, _opened(steps)):
-            points = [p for s in steps if (p := _point(self.control, s)) is not None]
+            points = [p for s in steps for p in _points(self.control, s)]
         points = points or [self.control.world.item_pose(zone)[:3, 3]]
-        self.tried = 0
+        self.tried = self.arcs = 0
         for base in stands(self.control, zone, points, Floor(self.control)):
             if not self.free(base):
                 continue
@@ -92,7 +94,7 @@ class _Visit:
             if why is None:
                 return base
             self.reason = why.what
-            if self.tried == MOST:
+            if self.tried == MOST or (len(steps) > 1 and self.arcs >= ARCS):
                 break
         return None
 
@@ -110,7 +112,8 @@ class _Visit:
                 opened = _opened(steps[:k])
                 key = (base.tobytes(), k, bool(opened))
                 if key not in self.known:
-                    self.known[key] = self._try(step, opened, steps)
+                    self.known[key] = why = self._try(step, opened, steps)
+                    self.arcs += parts and (why is None or why.code != "navigate.blocked")
                 if (why := self.known[key]) is not None:
                     return why
         return None
@@ -157,6 +160,7 @@ def _check_part(control: Controller, step: Step) -> None:
     """Raises MotionError unless a drawer or a door can be opened wide, or closed."""
     part = Articulation(control, step.args[0])
     closing = step.skill == "close"
+    _check_swing(control, part)
     ways = [*islice(part.pushes(), GRIPS)] if closing else []
     ways += [T for T, _ in islice(part.grips(), GRIPS)]
     T_base = tf.inverse(control.base_pose())
@@ -166,6 +170,18 @@ def _check_part(control: Controller, step: Step) -> None:
     plan = plan_arc(part, targets, push=closing, stage=step.skill)
     if plan.fraction > SHUT if closing else plan.fraction < LEAST:
         raise MotionError(f"{step.skill}.unreachable", f"{part.reference} gets to {100 * plan.fraction:.0f} % open only")
+
+
+def _check_swing(control: Controller, part: Articulation) -> None:
+    """Raises MotionError when the part would run into the vehicle."""
+    now = part.position
+    try:
+        for fraction in (*SWINGS, OPEN):
+            part.imagine(part.at(fraction))
+            if control.checker.hit(control.joints) is not None:
+                raise MotionError("navigate.blocked", f"{part.reference} would run into the vehicle", subjects=(part.reference,))
+    finally:
+        part.imagine(now)
 
 
 def _opened(steps: tuple[Step, ...]) -> tuple[str, ...]:
@@ -208,8 +224,7 @@ def dead_end(control: Controller, upcoming: tuple[Step, ...], load: Load) -> str
 
 
 def _dead_end_at(control: Controller, zone: str, step: Step, load: Load) -> str | None:
-    point = _point(control, step)
-    points = [point if point is not None else control.world.item_pose(zone)[:3, 3]]
+    points = _points(control, step) or [control.world.item_pose(zone)[:3, 3]]
     reason = f"no place is free at {zone}"
     for base in islice(stands(control, zone, points, Floor(control)), AHEAD):
         with control.standing(base):
@@ -220,21 +235,26 @@ def _dead_end_at(control: Controller, zone: str, step: Step, load: Load) -> str 
     return reason
 
 
-def _point(control: Controller, step: Step) -> tf.Float | None:
-    """World point (3,) that a step reaches for."""
+def _points(control: Controller, step: Step) -> list[tf.Float]:
+    """World points (3,) that a step reaches for."""
     world = control.world
     if step.skill in ("open", "close"):
-        part = Articulation(control, step.args[0])
-        T = part.motion(part.at(SWING)) @ world.item_pose(part.item, part.handle.body)
-        return np.asarray(T[:3, :3] @ np.asarray(part.handle.center) + T[:3, 3])
+        return _handle_way(Articulation(control, step.args[0]))
     if step.skill == "place":
-        return _entry(control, step.args[1])
+        return [_entry(control, step.args[1])]
     if step.skill == "place_at":
         goal = next(p for p in predicates(world.scenario.task.goal) if p.name == "at" and p.args[0] == step.args[0])
-        return np.array([goal.params["x"], goal.params["y"], goal.params.get("z", control.robot.arm_height)])
-    target = step.args[1] if step.skill == "place_near" else step.args[0]
-    item = split_reference(target)[0]
-    return np.asarray(world.item_pose(item)[:3, 3]) if item in world.items else None
+        return [np.array([goal.params["x"], goal.params["y"], goal.params.get("z", control.robot.arm_height)])]
+    named = step.args[1] if step.skill == "place_near" else step.args[0]
+    item = split_reference(named)[0]
+    return [world.item_pose(item)[:3, 3]] if item in world.items else []
+
+
+def _handle_way(part: Articulation) -> list[tf.Float]:
+    """Where a handle passes (3,) while the part moves over the most of its range."""
+    T = part.control.world.item_pose(part.item, part.handle.body)
+    ways = [part.motion(part.at(fraction)) @ T for fraction in sorted({*SWINGS, part.fraction})]
+    return [way[:3, :3] @ np.asarray(part.handle.center) + way[:3, 3] for way in ways]
 
 
 def _entry(control: Controller, reference: str) -> tf.Float:

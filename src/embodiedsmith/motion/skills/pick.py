@@ -19,6 +19,7 @@ from embodiedsmith.world import transforms as tf
 LIFT = 0.12  # [m]
 LIFTS = (LIFT, 0.08, 0.05)
 NUDGE = 0.012  # [m] lifted before pulling out of a front opening
+OUT = (0.06, 0.02, -0.02)  # [m] pulled out farther than just before a front
 REGRASPS = 4
 LOOK_AHEAD = 60  # spots tried for a grasp before it counts as a dead end
 
@@ -98,18 +99,17 @@ def _way_out(control: Controller, place: str) -> tf.Float:
     cavity = (
         next((c for c in world.assets[owner].affordances.cavities if c.name == part), None) if owner in world.assets else None
     )
-    if cavity is not None and cavity.opening[2] < 0.7:
-        _, T_cavity = world.cavity(place)
-        out = T_cavity[:3, :3] @ np.asarray(cavity.opening)
-        T_up, T_out = T.copy(), T.copy()
+    out = grasping.outward(control, control.held.item, place)
+    if out is not None:
+        T_up = T.copy()
         T_up[2, 3] += NUDGE
-        reach = float(np.dot(np.abs(np.asarray(cavity.opening)), np.asarray(cavity.size)))
-        along = float(np.dot(world.item_pose(control.held.item)[:3, 3] - T_cavity[:3, 3], out))
-        T_out[:3, 3] = T_up[:3, 3] + (0.5 * reach - along + 0.08) * out
-        first = control.line(T, T_up, joints)
-        second = None if first is None else control.line(T_up, T_out, first[-1])
-        if first is not None and second is not None:
-            return np.vstack([first, second[1:]])
+        first = control.straight(T, T_up, joints)
+        for more in OUT:
+            T_out = T_up.copy()
+            T_out[:3, 3] += out * (1.0 + more / float(np.linalg.norm(out)))
+            second = None if first is None else control.straight(T_up, T_out, first[-1])
+            if first is not None and second is not None:
+                return np.vstack([first, second[1:]])
     rise = 0.0 if cavity is None else cavity.size[2]
     for lift in (rise + LIFTS[0], *LIFTS):
         T_up = T.copy()
