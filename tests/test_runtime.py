@@ -258,11 +258,6 @@ def test_the_index_sorts_by_slot_and_attempt_whatever_came_first(tmp_path: Path)
     assert [r.slot for r in index.rows(outcome="success", scenario_id="s2")] == [2]
     row = index.row(1, 0)
     assert row is not None and row.scores == {"杯": 0.5} and index.row(9, 0) is None
-    index.set_slot(1, "pending")
-    index.set_slot(0, "done", scenario_id="s0", detail={"attempts": 2})
-    index.set_slot(1, "failed")
-    assert [(s.slot, s.state) for s in index.slots()] == [(0, "done"), (1, "failed")]
-    assert index.slots(state="done")[0].detail == {"attempts": 2}
     reader = Index(tmp_path / "index.sqlite", write=False)
     assert len(reader.rows()) == 4
     reader.close()

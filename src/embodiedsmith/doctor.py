@@ -159,10 +159,16 @@ def _draw(_: None) -> tuple[str, float]:
 
 def _robots() -> Iterator[Check]:
     from embodiedsmith import embodiments
+    from embodiedsmith.embodiments import models
 
     for name in embodiments.names():
         robot = embodiments.get(name)
         needed = name == "panda"
+        found = [models.available(model) for model in robot.models]
+        said = "; ".join(text for _, text in found)
+        if not all(there for there, _ in found):  # building it would download
+            yield Check(name=f"robot {name}", ok=False, needed=needed, detail=said, remedy="`make venv` installs its models")
+            continue
         try:
             robot.build()
         except (SmithError, embodiments.EmbodimentError, OSError, ValueError) as error:
@@ -170,7 +176,7 @@ def _robots() -> Iterator[Check]:
                 name=f"robot {name}", ok=False, needed=needed, detail=str(error), remedy="`make venv` installs its models"
             )
         else:
-            yield Check(name=f"robot {name}", ok=True, needed=needed, detail=f"{robot.title}; {robot.source}; {robot.licence}")
+            yield Check(name=f"robot {name}", ok=True, needed=needed, detail="; ".join([robot.title, said, robot.licence]))
 
 
 def _codec(name: str, encoder: str, needed: bool) -> Check:

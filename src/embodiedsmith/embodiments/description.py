@@ -102,6 +102,8 @@ class Robot:
     cameras: tuple[RobotCamera, ...] = ()
     arm_height: float = 0.0
     """Height of the first arm's own base above the origin of the robot's base [m]: 0 for a fixed base."""
+    models: tuple[str, ...] = ()
+    """Menagerie models that `build` takes from `models.folder`: so that one can tell whether they are here without a download."""
     excluded_collisions: tuple[tuple[str, str], ...] = ()
     """Body pairs whose contacts mean nothing. The model that `build` returns excludes them already."""
 

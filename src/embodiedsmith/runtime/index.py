@@ -1,4 +1,4 @@
-"""The run's index: one row an attempt, one row a slot. SQLite in WAL mode: readers never wait, a kill never corrupts."""
+"""The run's index: one row an attempt. SQLite in WAL mode: readers never wait, a kill never corrupts."""
 
 from __future__ import annotations
 
@@ -8,12 +8,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Literal
 
 from embodiedsmith.runtime.files import DiskFullError, StorageError
-
-SlotState = Literal["pending", "done", "failed"]
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS attempts (
@@ -22,12 +19,8 @@ CREATE TABLE IF NOT EXISTS attempts (
     length INTEGER NOT NULL, scores TEXT NOT NULL, cost TEXT NOT NULL, file TEXT, checksum TEXT,
     PRIMARY KEY (slot, attempt)
 ) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS slots (
-    slot INTEGER PRIMARY KEY, scenario_id TEXT, state TEXT NOT NULL, detail TEXT NOT NULL
-);
 """
 _COLUMNS = "slot, attempt, scenario_id, seed, outcome, failure_code, failure, length, scores, cost, file, checksum"
-_EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,17 +46,6 @@ class AttemptRow:
     """Episode file relative to the run; None when the attempt left no recording (a worker that died, for instance)."""
     checksum: str | None = None
     """SHA-256 of that file."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class SlotRow:
-    """Where one wanted episode stands."""
-
-    slot: int
-    scenario_id: str | None
-    state: SlotState
-    detail: Mapping[str, Any]
-    """Whatever the one who set the state wants to find again on resuming (JSON)."""
 
 
 class Index:
@@ -112,20 +94,6 @@ class Index:
             cursor = self._db.execute(f"SELECT {_COLUMNS} FROM attempts WHERE slot = ? AND attempt = ?", (slot, attempt))
             values = cursor.fetchone()
         return None if values is None else _attempt(values)
-
-    def set_slot(
-        self, slot: int, state: SlotState, *, scenario_id: str | None = None, detail: Mapping[str, Any] = _EMPTY
-    ) -> None:
-        """Record where a slot stands, replacing what was recorded of it."""
-        with self._errors():
-            self._db.execute("INSERT OR REPLACE INTO slots VALUES (?, ?, ?, ?)", (slot, scenario_id, state, _dump(detail)))
-
-    def slots(self, *, state: SlotState | None = None) -> list[SlotRow]:
-        """Slots in order; optionally only those in one state."""
-        where, values = ("", ()) if state is None else (" WHERE state = ?", (state,))
-        with self._errors():
-            cursor = self._db.execute(f"SELECT slot, scenario_id, state, detail FROM slots{where} ORDER BY slot", values)
-            return [SlotRow(slot=s, scenario_id=i, state=st, detail=json.loads(d)) for s, i, st, d in cursor]
 
     @contextmanager
     def _errors(self) -> Iterator[None]:

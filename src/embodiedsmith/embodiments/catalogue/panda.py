@@ -10,6 +10,7 @@ ROBOT = Robot(
     title="Franka Emika Panda on a fixed mount",
     licence=franka.LICENCE,
     source=franka.SOURCE,
+    models=(franka.MODEL,),
     build=franka.arm_on_base,
     base=Base(kind="fixed", radius=0.2, footprint=(0.3, 0.25)),
     arms=(franka.ARM,),

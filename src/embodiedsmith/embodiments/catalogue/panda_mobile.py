@@ -83,6 +83,7 @@ ROBOT = Robot(
     title="Franka Emika Panda on an omnidirectional vehicle",
     licence=franka.LICENCE,
     source=franka.SOURCE + "; the vehicle is this project's own",
+    models=(franka.MODEL,),
     build=build,
     base=Base(
         kind="planar",

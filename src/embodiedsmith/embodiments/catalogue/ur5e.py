@@ -129,6 +129,7 @@ ROBOT = Robot(
     title="Universal Robots UR5e with a Robotiq 2F-85 gripper on a fixed mount",
     licence="BSD-3-Clause (UR5e), BSD-2-Clause (2F-85)",
     source="MuJoCo Menagerie, universal_robots_ur5e and robotiq_2f85",
+    models=("universal_robots_ur5e", "robotiq_2f85"),
     build=build,
     base=Base(kind="fixed", radius=0.2, footprint=(0.25, 0.25)),
     arms=(
