@@ -22,6 +22,9 @@ from embodiedsmith.spec import AssetSpec, Vec3
 
 VISUAL_GROUP = 2
 COLLISION_GROUP = 3
+STIFFNESS = (0.01, 1.0)
+"""Time constant [s] and damping ratio of contacts: the stiffest that a physics step of 1/240 s resolves (over two steps). With
+MuJoCo's own 0.02 s a knife that falls 6 cm sinks 8 mm into what it falls on, and is pushed out on the other side."""
 TORSIONAL_FRICTION = 0.005
 """[m] MuJoCo's default, about the radius of a contact patch of 1 cm."""
 ROLLING_FRICTION = 0.002
@@ -281,7 +284,7 @@ class Fragment:
     def _collider(self, body: str, finish: Finish, *, rolls: bool = False, **shape: Any) -> None:
         friction = [finish.material.friction, TORSIONAL_FRICTION, ROLLING_FRICTION if rolls else 0.0001]
         rgba = COLORS[finish.color].rgba
-        self._geom(body, COLLISION_GROUP, condim=6 if rolls else 4, friction=friction, rgba=rgba, **shape)
+        self._geom(body, COLLISION_GROUP, condim=6 if rolls else 4, friction=friction, solref=STIFFNESS, rgba=rgba, **shape)
 
     def _geom(self, body: str, group: int, **shape: Any) -> None:
         if group == VISUAL_GROUP:

@@ -11,7 +11,7 @@ def build(spec: AssetSpec, params: Params) -> Asset:
     """A floor and four walls."""
     fragment = Fragment(spec, color="brown", material="wicker")
     size = (params.number("depth"), params.number("width"), params.number("height"))
-    return open_box_asset(fragment, size, wall=params.number("wall"), floor=0.006)
+    return open_box_asset(fragment, size, wall=params.number("wall"))
 
 
 _SOURCE = "bread and fruit baskets 0.25-0.35 m, 80-120 mm high"

@@ -11,7 +11,7 @@ def build(spec: AssetSpec, params: Params) -> Asset:
     """A floor and four walls."""
     fragment = Fragment(spec, color="brown", material="cardboard")
     size = (params.number("depth"), params.number("width"), params.number("height"))
-    return open_box_asset(fragment, size, wall=params.number("wall"), floor=0.005)
+    return open_box_asset(fragment, size, wall=params.number("wall"))
 
 
 _SOURCE = "parcel boxes S 0.25 x 0.175 x 0.10 m; double wall 5 mm"

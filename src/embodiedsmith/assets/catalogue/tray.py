@@ -11,7 +11,7 @@ def build(spec: AssetSpec, params: Params) -> Asset:
     """A floor and four walls."""
     fragment = Fragment(spec, color="brown", material="wood")
     size = (params.number("depth"), params.number("width"), params.number("height"))
-    return open_box_asset(fragment, size, wall=params.number("wall"), floor=0.005)
+    return open_box_asset(fragment, size, wall=params.number("wall"), stand=True)
 
 
 _SOURCE = "bed and serving trays 0.3-0.45 m"
