@@ -26,6 +26,7 @@ MAX_TRIED = 120
 EDGE = 0.012  # [m] kept from the edge of a support or the wall of a cavity
 SMALL = 0.13  # [m] a support narrower than this is aimed at in its middle
 RETREAT = 0.10  # [m]
+TOUCHDOWN = 0.012  # [m] above where it is let go from which a thing may touch what it is put down on
 ENTER = 0.005  # [m] higher on the way in through a front: what is in the hand must not drag on the floor
 UPWARDS = 0.7  # a cavity whose opening points up by more than this cosine is entered from above
 LEVEL = 0.25  # horizontal part of the approach from which a hand points somewhere
@@ -217,9 +218,11 @@ def at_point(control: Controller, load: Load, point: tuple[float, float, float])
 
 
 def _open_spot(T: tf.Float, lift: float) -> Spot:
-    above = T.copy()
+    """Straight down from above; only the last bit may touch."""
+    above, near = T.copy(), T.copy()
     above[2, 3] += lift
-    return Spot(T, (above,), np.array([0.0, 0.0, 1.0]))
+    near[2, 3] += min(TOUCHDOWN, 0.5 * lift)
+    return Spot(T, (above, near), np.array([0.0, 0.0, 1.0]))
 
 
 def _front_spots(
