@@ -276,7 +276,7 @@ def move(part: Articulation, targets: tuple[float, ...], enough: float, *, push:
         stage: For the failures.
 
     Raises:
-        MotionError: `<stage>.unreachable`, `<stage>.blocked`, `<stage>.missed`, or `<stage>.slipped` when a move does not move it.
+        MotionError: `<stage>.unreachable`, `<stage>.blocked`, `<stage>.missed`, or `<stage>.slipped` when it stays put.
     """
     closing = targets[0] < enough or targets[0] == 0.0
     for _ in range(MOVES):
