@@ -24,7 +24,8 @@ def test_demonstrations_are_aligned(store: EpisodeStore, tmp_path: Path):  # noq
         data = file["data"]
         assert list(data) == [f"demo_{i}" for i in range(5)]
         assert data.attrs["total"] == sum(row.length for row, _ in kept)
-        assert json.loads(data.attrs["env_args"])["env_kwargs"]["control_freq"] == 20
+        told = json.loads(data.attrs["env_args"])
+        assert (told["type"], told["env_kwargs"]["control_freq"]) == (2, 20)
         for demo, (row, recording) in zip(data.values(), kept, strict=True):
             assert demo.attrs["num_samples"] == row.length
             assert json.loads(demo.attrs["provenance"])["slot"] == row.slot

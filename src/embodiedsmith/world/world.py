@@ -268,24 +268,17 @@ class World:
             data.qpos[addresses] = opened + gripper * (closed - opened)
 
     def _overlaps(self) -> tuple[Finding, ...]:
-        contact = self.data.contact
-        owners = self.geom_owner[contact.geom]
-        bad = (contact.dist < -OVERLAP) & (owners[:, 0] != owners[:, 1])
-        findings = []
-        for k in np.flatnonzero(bad):
-            a, b = (self.owners[o] for o in owners[k])
-            depth = -float(contact.dist[k])
-            findings.append(
-                Finding(
-                    code="physics.overlap",
-                    subjects=(a, b),
-                    value=depth,
-                    limit=OVERLAP,
-                    unit="m",
-                    message=f"{a} and {b} overlap by {100 * depth:.2f} cm (at most {100 * OVERLAP:.1f} cm)",
-                )
+        return tuple(
+            Finding(
+                code="physics.overlap",
+                subjects=pair,
+                value=depth,
+                limit=OVERLAP,
+                unit="m",
+                message=f"{pair[0]} and {pair[1]} overlap by {100 * depth:.2f} cm (at most {100 * OVERLAP:.1f} cm)",
             )
-        return tuple(findings)
+            for pair, depth in self.overlaps(OVERLAP).items()
+        )
 
     def _settle(self) -> tuple[Finding, ...]:
         data = self.data
@@ -509,6 +502,19 @@ class World:
         contact = self.data.contact
         pairs = np.sort(self.geom_owner[contact.geom[contact.dist < 0]], axis=1)
         return {Contact(self.owners[a], self.owners[b]) for a, b in pairs if a != b}
+
+    def overlaps(self, deeper: float, data: mujoco.MjData | None = None) -> dict[tuple[str, str], float]:
+        """Pairs of owners that are more than `deeper` [m] in each other, in alphabetical order, with the depth [m].
+
+        Contacts are those of this world's state, or of `data`, another state of its model.
+        """
+        contact = (self.data if data is None else data).contact
+        owners = self.geom_owner[contact.geom].reshape(-1, 2)
+        deepest: dict[tuple[str, str], float] = {}
+        for k in np.flatnonzero((contact.dist < -deeper) & (owners[:, 0] != owners[:, 1])):
+            a, b = sorted(self.owners[o] for o in owners[k])
+            deepest[a, b] = max(deepest.get((a, b), 0.0), -float(contact.dist[k]))
+        return dict(sorted(deepest.items()))
 
     def touching(self, first: str, second: str) -> bool:
         """Whether two owners (item ids, `finger_0`, `finger_1`, `robot`, `world`) are in contact."""

@@ -147,8 +147,8 @@ def _env_args(selection: Selection, options: ExportOptions) -> dict[str, Any]:
         "quaternion_order": "wxyz",
         "units": "SI, radians",
     }
-    # robomimic numbers its kinds of environment; 3 is the Gym-like one.
-    return {"env_name": "EmbodiedSmith", "type": 3, "env_kwargs": kwargs}
+    # robomimic numbers its kinds of environment (`EnvType`): 1 robosuite, 2 Gym, 3 iGibson.
+    return {"env_name": "EmbodiedSmith", "type": 2, "env_kwargs": kwargs}
 
 
 def _masks(file: Any, store: EpisodeStore, selection: Selection) -> None:

@@ -55,6 +55,7 @@ class DataSeries:
         return len(self.paths) - 1
 
     def close(self) -> None:
+        """Finish the file being written; a second call does nothing."""
         if self._writer is not None:
             self._writer.close()
             self._file.close()
@@ -86,12 +87,14 @@ class EpisodeTable:
         self._batch: list[dict[str, Any]] = []
 
     def add(self, entry: Mapping[str, Any], stats: Mapping[str, Stats]) -> None:
+        """Append an episode's row: its `entry` by column, and its statistics by feature."""
         listed = {f"stats/{key}/{name}": value.tolist() for key, found in stats.items() for name, value in found.items()}
         self._batch.append({**entry, **listed})
         if len(self._batch) >= _EPISODE_BATCH:
             self._flush()
 
     def close(self) -> None:
+        """Write what is left and finish the file."""
         self._flush()
         self._writer.close()
         self._file.close()
@@ -121,12 +124,14 @@ def numbers(column: pa.ChunkedArray) -> NDArray[Any]:
 
 
 def arrow_field(name: str, dtype: str, width: int) -> pa.Field:
+    """The column of a feature of `width` dimensions."""
     # One-dimensional robot features stay lists; what LeRobot adds to every row is plain numbers.
     plain = name in BOOKKEEPING or name.startswith("next.") or width == 1
     return pa.field(name, _ARROW[dtype] if plain else pa.list_(_ARROW[dtype], width))
 
 
 def arrow_array(values: NDArray[Any], kind: pa.DataType) -> pa.Array:
+    """Values of shape (T,) or (T, width) as a column of that type."""
     if pa.types.is_fixed_size_list(kind):
         return pa.FixedSizeListArray.from_arrays(pa.array(values.ravel(), kind.value_type), kind.list_size)
     return pa.array(values.ravel(), kind)

@@ -98,11 +98,6 @@ def _overlaps(context: Context) -> list[Finding]:
             data.qpos[world.joint_qpos[f"{item.id}.{joint}"]] = joint_position(context.assets[item.id], joint, fraction)
     world.set_robot(data, world.home, 0.0)
     mujoco.mj_forward(world.model, data)
-    owners = world.geom_owner[data.contact.geom].reshape(-1, 2)
-    deepest: dict[tuple[str, str], float] = {}
-    for k in np.flatnonzero((data.contact.dist < -OVERLAP) & (owners[:, 0] != owners[:, 1])):
-        a, b = sorted(world.owners[o] for o in owners[k])
-        deepest[a, b] = max(deepest.get((a, b), 0.0), -float(data.contact.dist[k]))
     return [
         Finding(
             code="geometry.overlap",
@@ -112,7 +107,7 @@ def _overlaps(context: Context) -> list[Finding]:
             unit="m",
             message=f"{a} and {b} overlap by {100 * depth:.1f} cm (at most {100 * OVERLAP:.1f} cm)",
         )
-        for (a, b), depth in sorted(deepest.items())
+        for (a, b), depth in world.overlaps(OVERLAP, data).items()
     ]
 
 

@@ -63,15 +63,9 @@ def _finding(fault: str, subjects: tuple[str, ...], value: float, limit: float, 
 def _sunk(world: World) -> list[Finding]:
     """Pairs of owners, of which one is an item, deeper in each other than `SINK`."""
     mujoco.mj_forward(world.model, world.data)
-    contact = world.data.contact
-    owners = world.geom_owner[contact.geom].reshape(-1, 2)
-    deepest: dict[tuple[str, str], float] = {}
-    for k in np.flatnonzero((contact.dist < -SINK) & (owners[:, 0] != owners[:, 1])):
-        a, b = sorted(world.owners[o] for o in owners[k])
-        deepest[a, b] = max(deepest.get((a, b), 0.0), -float(contact.dist[k]))
     return [
         _finding("sinks", (a, b), depth, SINK, f"{a} and {b} are {100 * depth:.2f} cm in each other (at most {100 * SINK:g} cm)")
-        for (a, b), depth in sorted(deepest.items())
+        for (a, b), depth in world.overlaps(SINK).items()
     ]
 
 
