@@ -7,6 +7,7 @@ robot and with what it holds; and scene geoms carry a margin so that distances u
 from __future__ import annotations
 
 import copy
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -18,7 +19,8 @@ from embodiedsmith.world import transforms as tf
 
 MARGIN = 0.02  # [m] kept around the world on free motions
 TOUCH = 0.0  # [m] for motions that must come close
-_ROBOT, _THINGS, _HELD = 1, 2, 4  # collision bits
+STEP = 0.04  # [rad or m] between the configurations of a path that are checked
+_ROBOT, _THINGS, _HELD, _BODY = 1, 2, 4, 8  # collision bits; the last one: the robot but for the hand
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,25 @@ class Hit:
     """[m], negative when overlapping."""
 
 
-class CollisionChecker:
+class Space(ABC):
+    """Configurations and what they would touch."""
+
+    @abstractmethod
+    def hit(self, configuration: tf.Float, clearance: float = TOUCH) -> Hit | None:
+        """The deepest forbidden contact closer than `clearance` [m] at a configuration (n,); None when there is none."""
+
+    def path_hit(self, path: tf.Float, clearance: float = TOUCH, *, step: float = STEP) -> Hit | None:
+        """The first hit along straight segments through `path` (k, n), sampled every `step` [rad or m] but for its first row."""
+        for a, b in pairwise(path):
+            count = max(1, int(np.ceil(np.abs(b - a).max() / step)))
+            for s in range(1, count + 1):
+                found = self.hit(a + (b - a) * (s / count), clearance)
+                if found is not None:
+                    return found
+        return None
+
+
+class CollisionChecker(Space):
     """Checks arm configurations against the world as it stood at the last `sync`."""
 
     def __init__(self, world: World) -> None:
@@ -43,6 +63,7 @@ class CollisionChecker:
         self._robot_geoms = np.isin(world.geom_owner, (1, 2, 3))
         robot, things = collides & self._robot_geoms, collides & ~self._robot_geoms
         model.geom_contype[robot], model.geom_conaffinity[robot] = _ROBOT, _ROBOT
+        model.geom_contype[robot & ~self._hand_geoms()] |= _BODY
         model.geom_contype[things], model.geom_conaffinity[things] = _THINGS, _ROBOT
         model.geom_margin[things] = MARGIN
         model.body_margin[:] = 0.0
@@ -56,6 +77,15 @@ class CollisionChecker:
         self.allow([("finger_0", "finger_1"), ("robot", "finger_0"), ("robot", "finger_1"), ("world", "world")])
         self._always = self._allowed.copy()
         self.checks = 0
+
+    def _hand_geoms(self) -> np.ndarray:
+        """Which geoms belong to the hand: the body that carries the tool's site, and all that hangs on it."""
+        model = self.model
+        hand = {int(model.site_bodyid[self._world.tcp_site])}
+        for body in range(model.nbody):  # parents come first
+            if int(model.body_parentid[body]) in hand:
+                hand.add(body)
+        return np.isin(model.geom_bodyid, sorted(hand))
 
     def sync(self) -> None:
         """Take over the world's present positions."""
@@ -88,7 +118,7 @@ class CollisionChecker:
             self._held = (item, T_tcp_item)
             geoms = self._world.items[item].geoms
             solid = geoms[(model.geom_contype[geoms] | model.geom_conaffinity[geoms]) != 0]
-            model.geom_contype[solid], model.geom_conaffinity[solid] = _HELD, _THINGS
+            model.geom_contype[solid], model.geom_conaffinity[solid] = _HELD, _THINGS | _BODY
 
     @property
     def held(self) -> str | None:
@@ -111,10 +141,10 @@ class CollisionChecker:
         T[:3, 3] = self.data.site_xpos[self._world.tcp_site]
         return T
 
-    def hit(self, joints: tf.Float, clearance: float = TOUCH) -> Hit | None:
-        """The deepest forbidden contact closer than `clearance` [m] at arm joints; None when there is none."""
+    def hit(self, configuration: tf.Float, clearance: float = TOUCH) -> Hit | None:
+        """See `Space.hit`; a configuration is the arm's joints."""
         self.checks += 1
-        self._put(joints)
+        self._put(configuration)
         mujoco.mj_collision(self.model, self.data)
         contact = self.data.contact
         dist = contact.dist
@@ -122,6 +152,9 @@ class CollisionChecker:
             return None
         owners = self._world.geom_owner[contact.geom]
         bad = (dist < clearance) & ~self._allowed[owners[:, 0], owners[:, 1]]
+        if self._held is not None:  # what is held may touch the hand, but never the rest of the robot
+            held = self._world.owners.index(self._held[0])
+            bad |= (dist < clearance) & (np.sort(owners, axis=1) == (1, held)).all(axis=1)
         # the robot never keeps a margin from itself
         bad &= (dist < TOUCH) | (owners[:, 0] != 1) | (owners[:, 1] != 1)
         if not bad.any():
@@ -133,16 +166,6 @@ class CollisionChecker:
     def free(self, joints: tf.Float, clearance: float = TOUCH) -> bool:
         """Whether nothing forbidden is closer than `clearance` [m]."""
         return self.hit(joints, clearance) is None
-
-    def path_hit(self, path: tf.Float, clearance: float = TOUCH, *, step: float = 0.05) -> Hit | None:
-        """The first hit along straight joint segments through `path` (k, n), sampled every `step` [rad]."""
-        for a, b in pairwise(path):
-            count = max(1, int(np.ceil(np.abs(b - a).max() / step)))
-            for s in range(1, count + 1):
-                found = self.hit(a + (b - a) * (s / count), clearance)
-                if found is not None:
-                    return found
-        return None
 
     def _put(self, joints: tf.Float) -> None:
         world, data = self._world, self.data

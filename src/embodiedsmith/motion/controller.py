@@ -15,7 +15,7 @@ import numpy as np
 from embodiedsmith.motion.collision import TOUCH, CollisionChecker, Hit
 from embodiedsmith.motion.errors import MotionError
 from embodiedsmith.motion.kinematics import Kinematics, Solution, kinematics
-from embodiedsmith.motion.paths import plan
+from embodiedsmith.motion.paths import Region, plan
 from embodiedsmith.motion.timing import parametrize
 from embodiedsmith.tasks.session import Session
 from embodiedsmith.world import transforms as tf
@@ -342,19 +342,19 @@ class Controller:
         return path
 
 
-class ArmSpace:
+class ArmSpace(Region):
     """Arm joints, the vehicle where it stands."""
 
     def __init__(self, control: Controller) -> None:
         self._checker = control.checker
         self.lower, self.upper = control.kin.lower, control.kin.upper
 
-    def hit(self, configuration: tf.Float, clearance: float) -> Hit | None:
+    def hit(self, configuration: tf.Float, clearance: float = TOUCH) -> Hit | None:
         """See `Space.hit`."""
         return self._checker.hit(configuration, clearance)
 
 
-class BaseSpace:
+class BaseSpace(Region):
     """Places (x, y, yaw) a vehicle can stand at with the arm as it is."""
 
     def __init__(self, control: Controller, goal: tf.Float) -> None:
@@ -362,7 +362,7 @@ class BaseSpace:
         around = np.array([ROOM, ROOM, np.pi])
         self.lower, self.upper = np.minimum(control.base, goal) - around, np.maximum(control.base, goal) + around
 
-    def hit(self, configuration: tf.Float, clearance: float) -> Hit | None:
+    def hit(self, configuration: tf.Float, clearance: float = TOUCH) -> Hit | None:
         """See `Space.hit`."""
         self._checker.set_base(configuration)
         return self._checker.hit(self._joints, clearance)

@@ -5,15 +5,12 @@ Demonstrations are learnt from: detours are taken only where there is something 
 
 from __future__ import annotations
 
-from itertools import pairwise
-from typing import Protocol
-
 import numpy as np
 from ompl import base as ob
 from ompl import geometric as og
 from ompl import util as ou
 
-from embodiedsmith.motion.collision import MARGIN, Hit
+from embodiedsmith.motion.collision import MARGIN, Space
 from embodiedsmith.motion.errors import MotionError
 from embodiedsmith.world import transforms as tf
 
@@ -21,25 +18,19 @@ MAX_CHECKS = 6000  # configurations checked before a sampled plan is given up
 RESOLUTION = 0.005  # fraction of the space's extent between checks along an edge
 RANGE = 0.6  # [rad or m] longest edge of the tree
 SHORTCUTS = 40
-STEP, FINE = 0.04, 0.015  # [rad or m] between configurations checked on a straight, and on one that cuts a corner
+FINE = 0.015  # [rad or m] between configurations checked on a straight that cuts a corner
 
 
-class Space(Protocol):
-    """Configurations and what they would touch: the arm's joints, or the places a vehicle can stand."""
+class Region(Space):
+    """A space with bounds: the arm's joints, or the places a vehicle can stand."""
 
-    @property
-    def lower(self) -> tf.Float:
-        """Least configuration, shape (n,)."""
-
-    @property
-    def upper(self) -> tf.Float:
-        """Greatest configuration, shape (n,)."""
-
-    def hit(self, configuration: tf.Float, clearance: float) -> Hit | None:
-        """The deepest forbidden contact closer than `clearance` [m]."""
+    lower: tf.Float
+    """Least configuration, shape (n,)."""
+    upper: tf.Float
+    """Greatest configuration, shape (n,)."""
 
 
-def plan(start: tf.Float, goal: tf.Float, space: Space, rng: np.random.Generator, *, stage: str) -> tf.Float:
+def plan(start: tf.Float, goal: tf.Float, space: Region, rng: np.random.Generator, *, stage: str) -> tf.Float:
     """A path (k, n) from `start` to `goal` that keeps `MARGIN` from the world where the ends allow it.
 
     Raises:
@@ -54,7 +45,7 @@ def plan(start: tf.Float, goal: tf.Float, space: Space, rng: np.random.Generator
             f"{stage}.blocked", f"{hit.first} would touch {hit.second} ({-100 * hit.distance:.1f} cm deep)",
             subjects=(hit.first, hit.second), value=hit.distance, limit=0.0,
         )  # fmt: skip
-    hit = path_hit(space, straight, clearance)
+    hit = space.path_hit(straight, clearance)
     if hit is None:
         return straight
     path = _sample(start, goal, space, clearance, rng)
@@ -66,18 +57,7 @@ def plan(start: tf.Float, goal: tf.Float, space: Space, rng: np.random.Generator
     return path
 
 
-def path_hit(space: Space, path: tf.Float, clearance: float, *, step: float = STEP) -> Hit | None:
-    """The first hit along straight segments through `path` (k, n), sampled every `step` [rad or m]."""
-    for a, b in pairwise(path):
-        count = max(1, int(np.ceil(np.abs(b - a).max() / step)))
-        for s in range(1, count + 1):
-            found = space.hit(a + (b - a) * (s / count), clearance)
-            if found is not None:
-                return found
-    return None
-
-
-def _room(space: Space, configuration: tf.Float) -> float:
+def _room(space: Region, configuration: tf.Float) -> float:
     """The largest of the margins tried that a configuration keeps; negative when it touches something."""
     for clearance in (MARGIN, 0.5 * MARGIN, 0.0):
         if space.hit(configuration, clearance) is None:
@@ -85,7 +65,7 @@ def _room(space: Space, configuration: tf.Float) -> float:
     return -1.0
 
 
-def _sample(start: tf.Float, goal: tf.Float, space: Space, clearance: float, rng: np.random.Generator) -> tf.Float | None:
+def _sample(start: tf.Float, goal: tf.Float, space: Region, clearance: float, rng: np.random.Generator) -> tf.Float | None:
     ou.setLogLevel(ou.LOG_NONE)
     ou.RNG.setSeed(int(rng.integers(1, 2**31)))
     n = len(start)
@@ -121,7 +101,7 @@ def _sample(start: tf.Float, goal: tf.Float, space: Space, clearance: float, rng
     return _shortcut(path, space, clearance, rng)
 
 
-def _shortcut(path: tf.Float, space: Space, clearance: float, rng: np.random.Generator) -> tf.Float:
+def _shortcut(path: tf.Float, space: Region, clearance: float, rng: np.random.Generator) -> tf.Float:
     """Cut corners: straight lines between random points of the path where they are free."""
     for _ in range(SHORTCUTS):
         if len(path) < 3:
@@ -135,6 +115,6 @@ def _shortcut(path: tf.Float, space: Space, clearance: float, rng: np.random.Gen
             path[k] + (x - lengths[k]) / max(lengths[k + 1] - lengths[k], 1e-9) * (path[k + 1] - path[k])
             for k, x in ((i, s), (min(j, len(path) - 2), t))
         )
-        if path_hit(space, np.stack([p, q]), clearance, step=FINE) is None:
+        if space.path_hit(np.stack([p, q]), clearance, step=FINE) is None:
             path = np.vstack([path[: i + 1], p, q, path[j + 1 :]])
     return path

@@ -17,7 +17,6 @@ import numpy as np
 from embodiedsmith.motion.articulation import Articulation
 from embodiedsmith.motion.collision import MARGIN
 from embodiedsmith.motion.controller import BaseSpace, Controller
-from embodiedsmith.motion.paths import path_hit
 from embodiedsmith.world import transforms as tf
 from embodiedsmith.world.compile import ROBOT
 
@@ -207,7 +206,7 @@ def route(control: Controller, goal: tf.Float, floor: Floor) -> list[tf.Float]:
     for off, run_up in ways:
         places = [start, *([_behind(start, off)] if off else []), *([_behind(goal, run_up)] if run_up else []), goal]
         path = np.array(places)
-        if _passes(path, floor) and path_hit(space, path, room, step=STEP) is None:
+        if _passes(path, floor) and space.path_hit(path, room, step=STEP) is None:
             control.look()
             return places[1:]
     control.look()
