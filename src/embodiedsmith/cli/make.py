@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
-from tyro.conf import Positional
 
 from embodiedsmith.cli.common import Command, Flag, Outcome, shown_counts
 from embodiedsmith.runtime.errors import Interrupted
@@ -24,6 +23,7 @@ MOST_WORKERS = 8
 """Processes started when nobody says how many: each holds some 300 MB."""
 
 Mode = Literal["none", "resample", "joint"]
+Brief = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="BRIEF")]
 Episodes = Annotated[int, tyro.conf.arg(name="episodes", aliases=("-n",))]
 Scenarios = Annotated[int, tyro.conf.arg(name="scenarios", aliases=("-n",))]
 
@@ -35,30 +35,55 @@ def usable_cores() -> int:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Make(Command):
-    """A brief to scenarios, to verified episodes, to a LeRobot dataset and a report.
+class Working(Command):
+    """Options of commands that start processes."""
 
-    Example: smith make "put the red mug in the top drawer and close it" -n 10 --out run
-    """
+    workers: int | None = None
+    """Processes; as many as there are usable cores (at most 8) when not given. The result does not depend on it."""
 
-    brief: Positional[str]
+    @property
+    def processes(self) -> int:
+        """How many to start."""
+        return usable_cores() if self.workers is None else self.workers
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asking(Working):
+    """Options of commands that begin with a brief."""
+
+    brief: Brief
     """What is wanted, in English or Chinese."""
     out: Path
     """The run's folder; new or empty."""
-    n: Episodes = 10
-    """How many verified episodes."""
     embodiment: str = "panda"
     """Which robot; `smith robots` lists them."""
     agent: AgentName = "rule"
     """Who proposes scenarios."""
     mode: Mode = "joint"
     """`none`: one proposal; `resample`, `joint`: rejected proposals are drawn again, up to the budget."""
-    workers: int | None = None
-    """Processes; as many as there are usable cores (at most 8) when not given. The result does not depend on it."""
-    scenarios: int | None = None
-    """How many different scenarios to forge; one for every three episodes when not given."""
     budget: int = 20
     """Proposals drawn at most for one scenario."""
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """These options as arguments of the verbs in `api`."""
+        return {
+            "out": self.out, "seed": self.seed or 0, "embodiment": self.embodiment, "agent": self.agent, "mode": self.mode,
+            "budget": self.budget, "workers": self.processes, "quiet": self.quiet,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Make(Asking):
+    """A brief to scenarios, to verified episodes, to a LeRobot dataset and a report.
+
+    Example: smith make "put the red mug in the top drawer and close it" -n 10 --out run
+    """
+
+    n: Episodes = 10
+    """How many verified episodes."""
+    scenarios: int | None = None
+    """How many different scenarios to forge; one for every three episodes when not given."""
     cameras: tuple[str, ...] = ("front", "over_shoulder", "wrist")
     """Cameras of the dataset."""
     size: int = 128
@@ -74,86 +99,51 @@ class Make(Command):
             result = api.make(
                 self.brief,
                 n=self.n,
-                out=self.out,
-                seed=self.seed or 0,
-                embodiment=self.embodiment,
-                agent=self.agent,
-                mode=self.mode,
-                workers=self.workers or usable_cores(),
                 scenarios=self.scenarios,
-                budget=self.budget,
                 export=not self.no_export,
                 cameras=self.cameras,
                 size=self.size,
-                quiet=self.quiet,
+                **self.asked,
             )
         return run_outcome(result)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Forge(Command):
+class Forge(Asking):
     """Scenarios with certificates only: each was done once in physics by the solver."""
 
-    brief: Positional[str]
-    """What is wanted, in English or Chinese."""
-    out: Path
-    """The run's folder; new or empty."""
     n: Scenarios = 1
     """How many scenarios."""
-    embodiment: str = "panda"
-    """Which robot; `smith robots` lists them."""
-    agent: AgentName = "rule"
-    """Who proposes scenarios."""
-    mode: Mode = "joint"
-    """`none`: one proposal; `resample`, `joint`: rejected proposals are drawn again, up to the budget."""
-    workers: int | None = None
-    """Processes; as many as there are usable cores (at most 8) when not given. The result does not depend on it."""
-    budget: int = 20
-    """Proposals drawn at most for one scenario."""
 
     def run(self) -> Outcome:
         """Forge them."""
         from embodiedsmith import api
 
         with resumable(self.out):
-            result = api.forge(
-                self.brief,
-                n=self.n,
-                out=self.out,
-                seed=self.seed or 0,
-                embodiment=self.embodiment,
-                agent=self.agent,
-                mode=self.mode,
-                workers=self.workers or usable_cores(),
-                budget=self.budget,
-                quiet=self.quiet,
-            )
+            result = api.forge(self.brief, n=self.n, **self.asked)
         return run_outcome(result)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Collect(Command):
+class Collect(Working):
     """More verified episodes from a run's scenarios. `smith export` then brings the dataset up to date."""
 
     folder: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
     """The run's folder."""
     n: Episodes
     """How many more episodes."""
-    workers: int | None = None
-    """Processes; as many as there are usable cores (at most 8) when not given. The result does not depend on it."""
 
     def run(self) -> Outcome:
         """Collect them."""
         from embodiedsmith import api
 
         with resumable(self.folder):
-            workers = self.workers or usable_cores()
-            result = api.collect(self.folder, n=self.n, workers=workers, seed=self.seed, quiet=self.quiet)
+            result = api.collect(self.folder, n=self.n, workers=self.processes, seed=self.seed, quiet=self.quiet)
         return run_outcome(result)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Resume(Command):
+class Resume(Working):
     """Finish whatever of a run was interrupted; the result is the same as if it had not been.
 
     Settings other than --workers are only compared with the run's own: another value is refused and nothing changes.
@@ -161,8 +151,6 @@ class Resume(Command):
 
     folder: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
     """The run's folder."""
-    workers: int | None = None
-    """Processes; as many as there are usable cores (at most 8) when not given. The result does not depend on it."""
     embodiment: str | None = None
     """The robot the run was made with."""
     size: int | None = None
@@ -177,7 +165,7 @@ class Resume(Command):
         with resumable(self.folder):
             result = api.resume(
                 self.folder,
-                workers=self.workers or usable_cores(),
+                workers=self.processes,
                 seed=self.seed,
                 embodiment=self.embodiment,
                 size=self.size,
