@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from embodiedsmith.motion.collision import TOUCH, CollisionChecker, Hit
+from embodiedsmith.motion.detours import detour
 from embodiedsmith.motion.errors import MotionError
 from embodiedsmith.motion.kinematics import Kinematics, Solution, kinematics
 from embodiedsmith.motion.paths import Region, plan
@@ -146,7 +147,9 @@ class Controller:
             return
         self.plans += 1
         self.escape(stage=stage)
-        path = plan(self.joints, goal, ArmSpace(self), self.rng, stage=stage)
+        path = detour(self, goal)
+        if path is None:
+            path = plan(self.joints, goal, ArmSpace(self), self.rng, stage=stage)
         self.follow(path, stage=stage)
 
     def follow(self, path: tf.Float, *, stage: str, speed: float = 1.0, tolerance: float = OFF) -> None:
