@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import av
 import pyarrow.parquet as pq
 import pytest
 
@@ -19,6 +20,8 @@ import embodiedsmith
 from embodiedsmith import api, cli
 from embodiedsmith.doctor import Check, diagnose, healthy
 from embodiedsmith.embodiments import models
+from embodiedsmith.episodes.pixels import Painter
+from embodiedsmith.episodes.store import EpisodeStore
 from embodiedsmith.runtime.errors import UsageError
 from embodiedsmith.runtime.run import Run
 
@@ -101,6 +104,27 @@ def test_the_run_and_its_dataset_are_sound(
     info = json.loads((folder / "exports" / "lerobot" / "meta" / "info.json").read_text())
     assert info["total_episodes"] == 2
     assert info["features"]["observation.images.wrist"]["shape"] == [64, 64, 3]
+
+
+def test_every_decoded_picture_is_that_of_its_rows_state(made: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+    """The video is decoded and compared with pictures of the stored states: nearer to its own than to any two rows off."""
+    dataset = made[0] / "exports" / "lerobot"
+    with av.open(str(dataset / "videos/observation.images.wrist/chunk-000/file-000.mp4")) as container:
+        film = [(float(f.time), f.to_ndarray(format="rgb24").astype(float)) for f in container.decode(video=0)]
+    kept = pq.read_table(next((dataset / "meta" / "episodes").rglob("*.parquet"))).to_pylist()
+    assert [time for time, _ in film] == pytest.approx([t / 20 for t in range(sum(e["length"] for e in kept))])
+    with Run.open(made[0]) as run, Painter() as painter:
+        store = EpisodeStore(run)
+        episodes = list(store.episodes(outcome="success"))
+        assert [recording.length for _, recording in episodes] == [e["length"] for e in kept]
+        for episode, (row, recording) in zip(kept, episodes, strict=True):
+            shown = painter.frames(recording, store.scenario(row.scenario_id), ("wrist",), (64, 64))["wrist"].astype(float)
+            first, last = round(20 * episode["videos/observation.images.wrist/from_timestamp"]), recording.length - 2
+            away = {t: min(((shown[t] - shown[t + d]) ** 2).mean() for d in (-2, 2)) for t in range(2, last)}
+            moving = [t for t, difference in away.items() if difference > 100.0]
+            assert len(moving) > 10
+            errors = [[((film[first + t][1] - shown[t + d]) ** 2).mean() for d in (0, -2, 2)] for t in moving]
+            assert [t for t, found in zip(moving, errors, strict=True) if min(found) != found[0]] == []
 
 
 def test_every_scenario_has_its_certificate_witness_and_log(made: tuple[Path, subprocess.CompletedProcess[str]]) -> None:

