@@ -10,9 +10,10 @@ import pytest
 
 from embodiedsmith import assets
 from embodiedsmith.assets.asset import Asset, Grasp
+from embodiedsmith.embodiments import contact
 from embodiedsmith.spec import AssetSpec, Pose
 
-STEP = 1 / 240
+STEP = contact.OPTIONS.timestep
 SIZES = ("small", "medium", "large")
 EVERY = [(name, size) for name in sorted(assets.categories()) for size in SIZES]
 FREE = [(name, size) for name, size in EVERY if assets.categories()[name].role != "furniture"]
@@ -35,10 +36,7 @@ MOVED = [
 def scene(asset: Asset, *, free: bool, height: float = 0.0) -> mujoco.MjSpec:
     """A plane with the asset on it, as the world would attach it."""
     spec = mujoco.MjSpec()
-    spec.option.timestep = STEP
-    spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
-    spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
-    spec.option.impratio = 10
+    contact.OPTIONS.apply(spec)
     spec.worldbody.add_geom(name="ground", type=mujoco.mjtGeom.mjGEOM_PLANE, size=[3, 3, 0.1])
     frame = spec.worldbody.add_frame(pos=[0, 0, height])
     spec.attach(asset.mjspec, prefix="it/", frame=frame)
@@ -293,13 +291,13 @@ def grasp_faults(model: mujoco.MjModel, data: mujoco.MjData, index: int, grasp: 
     mujoco.mj_kinematics(model, data)
     mujoco.mj_comPos(model, data)
     mujoco.mj_collision(model, data)
-    for contact in data.contact:
-        bodies = {model.body(model.geom_bodyid[geom]).name for geom in contact.geom}
+    for touch in data.contact:
+        bodies = {model.body(model.geom_bodyid[geom]).name for geom in touch.geom}
         hand = bodies & {"finger_0", "finger_1", "palm"}
-        if hand and not bodies <= {"finger_0", "finger_1", "palm"} and contact.dist < -0.001:
+        if hand and not bodies <= {"finger_0", "finger_1", "palm"} and touch.dist < -0.001:
             if "world" in bodies and hand == {"palm"}:
                 continue  # A level hand over a bare table is the planner's to refuse.
-            faults.append(f"{what}: {sorted(bodies)} overlap by {-contact.dist:.4f} m")
+            faults.append(f"{what}: {sorted(bodies)} overlap by {-touch.dist:.4f} m")
     return faults
 
 

@@ -16,6 +16,7 @@ from embodiedsmith.assets import registry
 from embodiedsmith.assets.asset import Asset, Grasp, Handle
 from embodiedsmith.assets.category import Category
 from embodiedsmith.assets.grasps import grasp_pose
+from embodiedsmith.embodiments import contact
 from embodiedsmith.spec import AssetSpec
 
 NAMES = sorted(assets.categories())
@@ -229,9 +230,9 @@ def test_a_hand_fits_round_every_handle(name: str, handle: Handle) -> None:
     model = scene.compile()
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
-    for contact in data.contact:
-        bodies = {model.body(model.geom_bodyid[geom]).name for geom in contact.geom}
-        assert "hand" not in bodies, f"{sorted(bodies)} overlap by {-contact.dist:.4f} m"
+    for touch in data.contact:
+        bodies = {model.body(model.geom_bodyid[geom]).name for geom in touch.geom}
+        assert "hand" not in bodies, f"{sorted(bodies)} overlap by {-touch.dist:.4f} m"
 
 
 def body_position(name: str, body: str) -> np.ndarray:
@@ -282,10 +283,7 @@ def test_two_fingers_lift_it(name: str, index: int) -> None:
 
 def lifting_scene(asset: Asset, grasp: Grasp) -> mujoco.MjSpec:
     spec = mujoco.MjSpec()
-    spec.option.timestep = 1 / 240
-    spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
-    spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
-    spec.option.impratio = 10
+    contact.OPTIONS.apply(spec)
     spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[3, 3, 0.1])
     spec.attach(asset.mjspec, prefix="it/", frame=spec.worldbody.add_frame())
     spec.body("it/root").add_freejoint()
@@ -298,10 +296,8 @@ def lifting_scene(asset: Asset, grasp: Grasp) -> mujoco.MjSpec:
             name=f"finger_{number}", type=mujoco.mjtJoint.mjJNT_SLIDE, axis=[0, side, 0], range=[0, 0.04],
             limited=mujoco.mjtLimited.mjLIMITED_TRUE, damping=[10, 0, 0], armature=0.1,
         )  # fmt: skip
-        finger.add_geom(
-            type=mujoco.mjtGeom.mjGEOM_BOX, size=[0.010, 0.0075, 0.009], pos=[0, side * 0.0075, 0], mass=0.05,
-            friction=[1, 0.005, 0.0001], condim=4,
-        )  # fmt: skip
+        finger.add_geom(type=mujoco.mjtGeom.mjGEOM_BOX, size=[0.010, 0.0075, 0.009], pos=[0, side * 0.0075, 0], mass=0.05)
+        contact.make_pad(finger.geoms[0])
         motor = spec.add_actuator(name=f"finger_{number}", target=f"finger_{number}", trntype=mujoco.mjtTrn.mjTRN_JOINT)
         motor.set_to_motor()
     spec.add_actuator(name="lift", target="lift", trntype=mujoco.mjtTrn.mjTRN_JOINT).set_to_position(kp=20000, kv=400)
