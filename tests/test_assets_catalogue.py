@@ -59,12 +59,18 @@ def test_category_is_documented_and_consistent(name: str) -> None:
     assert set(category.materials) <= set(assets.MATERIALS)
     for param in category.params.values():
         assert param.meaning
+        assert param.source or not param.unit, "a measure needs a source"
         assert param.fault(param.default) is None
         for factor in category.sizes.values() if param.scales else ():
             assert param.fault(param.default * factor) is None
     default = assets.build(AssetSpec(category=name)).mjspec.compile()
     explicit = AssetSpec(category=name, color=category.colors[0], material=category.materials[0])
     assert model_bytes(default) == model_bytes(assets.build(explicit).mjspec.compile())
+
+
+def test_every_material_says_where_its_numbers_are_from() -> None:
+    assert [material.name for material in assets.MATERIALS.values() if not material.source] == []
+    assert all(20 <= m.density <= 9000 and 0.2 <= m.friction <= 1.2 for m in assets.MATERIALS.values())
 
 
 @pytest.mark.parametrize("name", NAMES)
