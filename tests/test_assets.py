@@ -305,3 +305,19 @@ def place(model: mujoco.MjModel, data: mujoco.MjData, name: str, position: np.nd
     mocap = model.body(name).mocapid[0]
     data.mocap_pos[mocap] = position
     data.mocap_quat[mocap] = pose.rotation
+
+
+def test_a_lying_book_is_the_same_book_on_its_back() -> None:
+    standing = assets.build(AssetSpec(category="book"))
+    lying = assets.build(AssetSpec(category="book", params={"lying": True}))
+    assert sorted(lying.size) == pytest.approx(sorted(standing.size))
+    assert lying.size[2] == pytest.approx(min(standing.size))
+    assert lying.mass == pytest.approx(standing.mass)
+    assert not lying.affordances.grasps
+    assert min(lying.affordances.support().size) > 0.1
+
+
+def test_grain_is_a_plane_pattern_on_flat_things_and_a_cube_map_on_round_ones() -> None:
+    for name, kind in (("counter", mujoco.mjtTexture.mjTEXTURE_2D), ("orange", mujoco.mjtTexture.mjTEXTURE_CUBE)):
+        model = assets.build(AssetSpec(category=name)).mjspec.compile()
+        assert {int(value) for value in model.tex_type} == {int(kind)}

@@ -524,3 +524,15 @@ def test_agents_by_name() -> None:
     with pytest.raises(UsageError, match="unknown agent 'llm'") as caught:
         agents.get("llm")
     assert caught.value.choices == ("rule",)
+
+
+def test_books_lie_where_something_is_put_on_them_and_stand_where_they_are_taken() -> None:
+    assert item(propose("put the sponge on the book"), "book").asset.params.get("lying") is True
+    assert "lying" not in item(propose("put the book on the shelf"), "book").asset.params
+
+
+def test_nothing_else_lies_about_that_all_red_things_could_mean() -> None:
+    for seed in range(4):
+        draft = propose("put all the red things in the box", seed)
+        moved = {p.args[0] for p in _predicates(draft.scenario.task.goal)}
+        assert {i.id for i in draft.scenario.scene.items} == moved | {"box", "table"}

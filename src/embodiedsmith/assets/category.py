@@ -98,6 +98,13 @@ class Params:
         """A whole number."""
         return int(self.number(name))
 
+    def flag(self, name: str) -> bool:
+        """True or false."""
+        value = self.values[name]
+        if not isinstance(value, bool):
+            raise TypeError(f"parameter '{name}' is not true or false: {value!r}")
+        return value
+
     def word(self, name: str) -> str:
         """A word."""
         value = self.values[name]

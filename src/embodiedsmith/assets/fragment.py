@@ -277,7 +277,8 @@ class Fragment:
 
     def _primitive(self, body: str, finish: Finish, visible: bool, collides: bool, rolls: bool = False, **shape: Any) -> None:
         if visible:
-            self._geom(body, VISUAL_GROUP, material=self._look(finish), **shape)
+            flat = shape["type"] == mujoco.mjtGeom.mjGEOM_BOX
+            self._geom(body, VISUAL_GROUP, material=self._look(finish, flat=flat), **shape)
         if collides:
             self._collider(body, finish, rolls=rolls, **shape)
 
@@ -291,21 +292,23 @@ class Fragment:
             shape |= {"contype": 0, "conaffinity": 0}
         self._bodies[body].add_geom(group=group, mass=0.0, **shape)
 
-    def _look(self, finish: Finish) -> str:
+    def _look(self, finish: Finish, *, flat: bool = False) -> str:
         name = f"{finish.material.name}_{finish.color}"
+        cube = finish.material.texture in ("speckle", "pores") and not flat
+        if cube:
+            name += ".round"
         if name not in self._looks:
             look = self.mjspec.add_material(
                 name=name, rgba=COLORS[finish.color].rgba, specular=finish.material.specular, shininess=finish.material.shininess
             )
             if finish.material.texture is not None:
-                self._texture(finish.material.texture, look)
+                self._texture(finish.material.texture, look, cube=cube)
             self._looks[name] = name
         return name
 
-    def _texture(self, kind: Texture, look: Any) -> None:
-        name = f"texture_{kind}"
-        # Round things need a cube map, on which a pattern with a direction shows a star in each face's middle.
-        cube = kind == "speckle"
+    def _texture(self, kind: Texture, look: Any, *, cube: bool) -> None:
+        # Round things need a cube map; on flat ones it shows a star in the middle of each face.
+        name = f"texture_{kind}{'_round' if cube else ''}"
         if all(texture.name != name for texture in self.mjspec.textures):
             faces = 6 if cube else 1
             texture = self.mjspec.add_texture(

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-Texture = Literal["wood", "speckle", "weave", "brushed"]
+Texture = Literal["wood", "speckle", "pores", "weave", "brushed"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +61,7 @@ MATERIALS: dict[str, Material] = _materials(
              source="book paper 0.7-0.85 g/cm3 (ISO 534 bulk 1.2-1.4 cm3/g)"),
     Material(name="wicker", density=450, friction=0.5, color="brown", texture="weave", specular=0.05,
              source="willow 0.40-0.45 g/cm3; woven walls taken as solid"),
-    Material(name="foam", density=100, friction=0.7, color="yellow", texture="speckle", specular=0.0,
+    Material(name="foam", density=100, friction=0.7, color="yellow", texture="pores", specular=0.0,
              source="dry cellulose sponge 60-120 kg/m3"),
     Material(name="fruit", density=850, friction=0.5, color="red", specular=0.35, shininess=0.5,
              source="apple 0.80-0.87 g/cm3 (Mohsenin, Physical Properties of Plant and Animal Materials)"),
@@ -74,6 +74,7 @@ TEXTURE_SIZE = 128
 TEXTURE_REPEATS: dict[Texture, tuple[float, float]] = {
     "wood": (4.0, 20.0),
     "speckle": (1.0, 1.0),
+    "pores": (12.0, 12.0),
     "weave": (8.0, 8.0),
     "brushed": (4.0, 20.0),
 }
@@ -89,7 +90,7 @@ def texture_pixels(kind: Texture) -> NDArray[np.uint8]:
         case "wood":
             grain = _noise(rng, n, stretch=(1.0, 9.0))
             pattern = 0.84 + 0.10 * np.sin(2 * np.pi * 5 * grain) + 0.06 * _noise(rng, n, stretch=(1.0, 30.0))
-        case "speckle":
+        case "speckle" | "pores":
             pattern = 0.72 + 0.28 * rng.random((n, n)) ** 0.35
         case "weave":
             row, column = np.mgrid[0:n, 0:n] / n * 8

@@ -26,6 +26,8 @@ PHYSICS_HZ = 240
 ROBOT = "robot/"
 RESERVED = frozenset({"robot", "world", "finger_0", "finger_1", "floor", "pedestal"})
 """Names that contacts and the model give to other things than items."""
+WALL_THICKNESS, WALL_MARGIN = 0.03, 0.15
+"""Of the piece of wall behind what hangs, and how far it goes beyond it [m]."""
 FLOOR_SIZE = 6.0  # [m] half extent of the drawn floor
 
 
@@ -215,6 +217,20 @@ def _attach_item(spec: mujoco.MjSpec, item: Item, asset: Asset, T_world_root: tf
     spec.attach(asset.mjspec, prefix=f"{item.id}/", frame=frame)
     if not item.fixed:
         spec.body(f"{item.id}/root").add_freejoint(name=f"{item.id}/free")
+    if item.relation == "attached":
+        _add_wall(spec, item.id, asset, T_world_root)
+
+
+def _add_wall(spec: mujoco.MjSpec, item_id: str, asset: Asset, T_world_root: tf.Float) -> None:
+    """The piece of wall that something hangs on, from the floor to a little above it, just behind its back."""
+    low, high = np.asarray(asset.extents[0]), np.asarray(asset.extents[1])
+    top = float(T_world_root[2, 3] + high[2]) + WALL_MARGIN
+    middle = T_world_root[:3, :3] @ [low[0] - WALL_THICKNESS / 2 - 0.001, (low[1] + high[1]) / 2, 0.0] + T_world_root[:3, 3]
+    size = [WALL_THICKNESS / 2, (high[1] - low[1]) / 2 + WALL_MARGIN, top / 2]
+    spec.worldbody.add_geom(
+        name=f"wall_{item_id}", type=mujoco.mjtGeom.mjGEOM_BOX, size=size, pos=[*middle[:2], top / 2],
+        quat=tf.quaternion(T_world_root[:3, :3]), rgba=[0.85, 0.83, 0.78, 1.0],
+    )  # fmt: skip
 
 
 def _attach_robot(spec: mujoco.MjSpec, robot: Robot, scenario: Scenario) -> None:

@@ -1,4 +1,4 @@
-"""Book: a bound book standing upright, its spine towards -x."""
+"""Book: a bound book standing upright, or lying on its back cover; its spine towards -x."""
 
 from embodiedsmith.assets.asset import Affordances, Asset, Support
 from embodiedsmith.assets.category import Category, Param, Params
@@ -10,23 +10,36 @@ COVER = 0.0025
 
 
 def build(spec: AssetSpec, params: Params) -> Asset:
-    """Covers and spine round a block of pages, thin along y; one box to touch."""
+    """Covers and spine round a block of pages, thin along y (lying: along z); one box to touch.
+
+    A book that lies cannot be taken: there is no way under it for a finger.
+    """
     fragment = Fragment(spec, color="blue", material="cardboard")
     deep, thick, tall = params.number("width"), params.number("thickness"), params.number("height")
+    lying = params.flag("lying")
+
+    def solid(x: float, y: float, z: float, at: tuple[float, float], finish: Finish) -> None:
+        """A part of the upright book, `at` x, y and half way up, laid down with the rest."""
+        size, pos = (x, y, z), (at[0], at[1], tall / 2)
+        if lying:
+            size, pos = (x, z, y), (at[0], 0.0, thick / 2 + at[1])
+        fragment.box("root", size, pos, finish, collides=False)
+
     for side in (-1, 1):
-        fragment.box("root", (deep, COVER, tall), (0, side * (thick - COVER) / 2, tall / 2), fragment.main, collides=False)
+        solid(deep, COVER, tall, (0.0, side * (thick - COVER) / 2), fragment.main)
     inner = thick - 2 * COVER
-    fragment.box("root", (COVER, inner, tall), ((COVER - deep) / 2, 0, tall / 2), fragment.main, collides=False)
-    pages, inset = Finish.of("paper"), 0.003
-    block = (deep - COVER - inset, inner, tall - 2 * inset)
-    fragment.box("root", block, ((COVER - inset) / 2, 0, tall / 2), pages, collides=False)
-    fragment.box("root", (deep, thick, tall), (0, 0, tall / 2), fragment.main, visible=False, density=0.0)
-    size = (deep, thick, tall)
+    solid(COVER, inner, tall, ((COVER - deep) / 2, 0.0), fragment.main)
+    inset = 0.003
+    solid(deep - COVER - inset, inner, tall - 2 * inset, ((COVER - inset) / 2, 0.0), Finish.of("paper"))
+    size = (deep, tall, thick) if lying else (deep, thick, tall)
+    fragment.box("root", size, (0, 0, size[2] / 2), fragment.main, visible=False, density=0.0)
+    top = Support(name="top", body="root", pose=Pose(position=(0.0, 0.0, size[2])), size=(size[0], size[1]))
+    if lying:
+        return fragment.finish(Affordances(supports=(top,)))
     grasps = (
         *box_grasps("root", size=size, pitches=(90, 60, 45, 30)),
         *box_grasps("root", size=size, pitches=(0,), heights=(0.55 * tall, 0.4 * tall, 0.7 * tall)),
     )
-    top = Support(name="top", body="root", pose=Pose(position=(0.0, 0.0, tall)), size=(deep, thick))
     return fragment.finish(Affordances(supports=(top,), grasps=grasps))
 
 
@@ -38,6 +51,7 @@ CATEGORY = Category(
     tags=frozenset({"stationery"}),
     build=build,
     params={
+        "lying": Param(default=False, meaning="whether it lies on its back cover"),
         "width": Param(
             default=0.110,
             low=0.08,

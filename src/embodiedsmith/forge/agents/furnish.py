@@ -60,6 +60,7 @@ class Furnishing:
         self._start_places()
         for thing in self.stage.things:
             self._vary(thing)
+        self._lay_down()
         self._name()
         self._fit()
         self.others = self._lying_about()
@@ -225,9 +226,18 @@ class Furnishing:
         thing.params = {name: value for name, value in thing.params.items() if not params[name].scales}
         thing.size = size
 
+    def _lay_down(self) -> None:
+        """Books and the like lie where something is put on them, unless they are themselves to be taken."""
+        moved = {effect.args[0].thing for effect in self.effects}
+        for thing in {effect.args[1].thing for effect in self.effects if effect.name == "on"} - moved:
+            if "lying" in categories()[thing.category].params:
+                thing.params["lying"] = True
+
     # Things lying about
 
     def _lying_about(self) -> list[Thing]:
+        if "object" in self.stage.quantified:  # "all red things": whatever else lay there could be one of them
+            return []
         low, high = {"cluttered": CLUTTERED, "tidy": (0, 0)}.get(self.meaning.clutter or "", USUAL)
         names = self._neutral()
         others: list[Thing] = []
@@ -239,6 +249,8 @@ class Furnishing:
             thing = twin or Thing(str(self.rng.choice(names)), spoken=False)
             names = [name for name in names if name != thing.category]
             self._vary(thing)
+            if "lying" in categories()[thing.category].params:
+                thing.params["lying"] = True
             others.append(thing)
         return others
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,6 +17,8 @@ FOVY = 48.0  # [degrees]
 FILL = 0.93  # distance as a fraction of that from which a ball round all that matters fits into the picture: it is mostly empty
 UPWARDS = 0.7  # a cavity whose opening points up by more than this cosine is seen into from above
 BEFORE_HANDLE = 0.08  # [m]
+FACING = 0.2  # least cosine between the way to the eye and the normal of a front that is seen
+FRONTS = 3  # what a front counts that the task opens or fills, against 1 for a thing
 SPREAD = (
     0.0,
     0.2,
@@ -35,12 +38,32 @@ SPREAD = (
 )  # [rad] azimuths tried, from the best one outwards
 
 
+@dataclass(frozen=True)
+class Sight:
+    """A point to be seen."""
+
+    point: Float
+    """World position [m]."""
+    normal: Float | None = None
+    """Unit vector out of the side it is to be seen from; None: any."""
+
+    @property
+    def weight(self) -> int:
+        """What it counts: where the work is done, more than a thing that is lifted into view anyway."""
+        return 1 if self.normal is None else FRONTS
+
+    def faces(self, eye: Float) -> bool:
+        """Whether an eye is on its side."""
+        way = eye - self.point
+        return self.normal is None or float(self.normal @ way) > FACING * float(np.linalg.norm(way))
+
+
 def look(attempt: Attempt) -> tuple[CameraSpec, ...]:
     """`front`, opposite the robot, and `over_shoulder`, behind and above it: each from the first side that sees everything."""
-    points, focus, radius = _interest(attempt)
+    sights, focus, radius = _interest(attempt)
     shift = float(attempt.rng.uniform(-0.1, 0.1))
-    front = _best(attempt, points, focus, radius, azimuth=attempt.base.yaw + shift, pitch=math.radians(32))
-    behind = _best(attempt, points, focus, radius, azimuth=attempt.base.yaw + math.pi + 0.45, pitch=math.radians(48))
+    front = _best(attempt, sights, focus, radius, azimuth=attempt.base.yaw + shift, pitch=math.radians(32))
+    behind = _best(attempt, sights, focus, radius, azimuth=attempt.base.yaw + math.pi + 0.45, pitch=math.radians(48))
     return (_camera("front", front, focus), _camera("over_shoulder", behind, focus))
 
 
@@ -58,13 +81,14 @@ def lights(attempt: Attempt) -> tuple[LightSpec, ...]:
     )
 
 
-def _interest(attempt: Attempt) -> tuple[Float, Float, float]:
-    """Points to be seen, their middle, and the radius round it that holds the work and the robot's arm."""
+def _interest(attempt: Attempt) -> tuple[list[Sight], Float, float]:
+    """What is to be seen, its middle, and the radius round it that holds the work and the robot's arm."""
     wanted = [i for i in attempt.roots if attempt.needs.concerns(i) or not attempt.items[i].fixed]
     if not wanted:
         wanted = list(attempt.roots)
     points = [attempt.roots[i][:3, 3] + (0, 0, attempt.built[i].size[2] / 2) for i in wanted]
-    points += _handles(attempt) + _mouths(attempt)
+    fronts = [*_handles(attempt), *_mouths(attempt)]
+    points += [sight.point for sight in fronts]
     x, y, z = attempt.base.position
     z += attempt.robot.arm_height
     c, s = math.cos(attempt.base.yaw), math.sin(attempt.base.yaw)
@@ -72,35 +96,37 @@ def _interest(attempt: Attempt) -> tuple[Float, Float, float]:
     everything = np.array([*points, *work])
     focus = (everything.min(axis=0) + everything.max(axis=0)) / 2
     radius = float(np.linalg.norm(everything - focus, axis=1).max())
-    return np.array([*points, work[0]]), focus, max(0.5, radius + 0.08)
+    plain = [Sight(np.asarray(point)) for point in (*points[: len(wanted)], work[0])]
+    return [*plain, *fronts], focus, max(0.5, radius + 0.08)
 
 
-def _handles(attempt: Attempt) -> list[Float]:
-    """Points just before the handles that the task moves."""
+def _handles(attempt: Attempt) -> list[Sight]:
+    """Points just before the handles that the task moves, seen from the side one pulls to."""
     moved = {(part.item, part.joint) for part in attempt.needs.parts if part.required}
     return [
-        apply(attempt.roots[item], np.add(sweep.grips[:1], (BEFORE_HANDLE, 0.0, 0.0)))[0]
+        Sight(apply(attempt.roots[item], np.add(sweep.grips[:1], (BEFORE_HANDLE, 0.0, 0.0)))[0], attempt.roots[item][:3, 0])
         for item in attempt.roots
         for sweep in volumes(attempt.built[item]).sweeps
         if (item, sweep.joint) in moved and len(sweep.grips)
     ]
 
 
-def _mouths(attempt: Attempt) -> list[Float]:
-    """Points in the openings of what the task puts things into from the front, where no door has to be moved for it."""
+def _mouths(attempt: Attempt) -> list[Sight]:
+    """Points in the openings of what the task puts things into from the front, seen from outside."""
     found = []
     for target in attempt.needs.targets:
         asset = attempt.built[target.place]
-        fronts = [c for c in asset.affordances.cavities if c.joint is None and c.opening[2] < UPWARDS and c.body == "root"]
+        fronts = [c for c in asset.affordances.cavities if c.opening[2] < UPWARDS and c.body == "root"]
         for cavity in fronts:
             if target.part in (None, cavity.name):
                 before = np.multiply(cavity.opening, np.asarray(cavity.size) / 2 + BEFORE_HANDLE)
-                mouth = before + (0.0, 0.0, cavity.size[2] / 2)
-                found.append(apply(attempt.roots[target.place] @ tf.matrix(cavity.pose), mouth[None])[0])
+                mouth = before + np.array([0.0, 0.0, cavity.size[2] / 2])
+                T = attempt.roots[target.place] @ tf.matrix(cavity.pose)
+                found.append(Sight(apply(T, mouth[None])[0], T[:3, :3] @ np.asarray(cavity.opening)))
     return found
 
 
-def _best(attempt: Attempt, points: Float, focus: Float, radius: float, *, azimuth: float, pitch: float) -> Float:
+def _best(attempt: Attempt, sights: list[Sight], focus: Float, radius: float, *, azimuth: float, pitch: float) -> Float:
     away = FILL * radius / math.sin(math.radians(FOVY / 2))
     best, most = focus, -1
     screens = _screens(attempt)
@@ -108,10 +134,10 @@ def _best(attempt: Attempt, points: Float, focus: Float, radius: float, *, azimu
         for spread in SPREAD:
             angle, up = azimuth + spread, pitch + lift
             eye = focus + away * np.array([math.cos(up) * math.cos(angle), math.cos(up) * math.sin(angle), math.sin(up)])
-            seen = sum(not any(_blocks(p, eye, point) for p in screens) for point in points)
+            seen = sum(s.weight for s in sights if s.faces(eye) and not any(_blocks(p, eye, s.point) for p in screens))
             if seen > most:
                 best, most = eye, seen
-            if most == len(points):
+            if most == sum(s.weight for s in sights):
                 return best
     return best
 
