@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import av
 import pytest
 from PIL import Image
 from recordings import make_recording, make_scenario
+from test_collect import STACK, scene
 
-from embodiedsmith.episodes.collect import collect
-from embodiedsmith.episodes.forging import forge_missing, forged, scenarios_of
+from embodiedsmith.episodes.collect import ATTEMPTS, SPARE, collect
+from embodiedsmith.episodes.forging import Forged, forge_missing, forged, scenarios_of
 from embodiedsmith.episodes.report import write_report
 from embodiedsmith.episodes.report_numbers import by_asset, by_skill, failures, histograms
 from embodiedsmith.episodes.report_pictures import FONT, _cut
@@ -89,6 +91,23 @@ def test_numbers_on_the_page(page: Path) -> None:
         assert title in text
     assert re.search(r"pick 2 2 100 %", text)
     assert re.search(r"place 2 2 100 %", text)
+
+
+def test_an_asset_that_nothing_can_grasp_has_zero_yield_on_the_page(tmp_path: Path) -> None:
+    wide = scene(STACK, width=0.1)
+    config = {
+        "brief": "stack", "seed": 3, "fps": 20, "embodiment": "panda", "agent": "rule", "mode": "joint", "episodes": 1,
+        "scenarios": 1,
+    }  # fmt: skip
+    with Run.create(tmp_path / "run", config) as run:
+        store = EpisodeStore(run)
+        collect(store, [wide], 1, quiet=True)
+        store.save_certificate(wide.id, {"length": 1, "critics": []})
+        log = json.dumps(asdict(Forged(index=0, scenario=wide.id, proposals=1)))
+        run.file("scenarios", "forge-0000.jsonl").write_text(log + "\n", "utf-8")
+        text = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", write_report(store).read_text("utf-8")))
+    assert re.search(rf"block {SPARE * ATTEMPTS} 0 0 %", text)
+    assert "0 verified episodes" in text
 
 
 def test_writing_it_again_keeps_pictures_and_drops_what_is_gone(page: Path) -> None:
