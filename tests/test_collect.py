@@ -9,9 +9,13 @@ import pytest
 
 from embodiedsmith.episodes import collect as module
 from embodiedsmith.episodes.collect import ATTEMPTS, SPARE, Collection, collect
+from embodiedsmith.episodes.export.lerobot import export_lerobot
+from embodiedsmith.episodes.export.robomimic import export_robomimic
+from embodiedsmith.episodes.export.selection import ExportOptions
 from embodiedsmith.episodes.report_numbers import by_asset
 from embodiedsmith.episodes.staging import replay_difference, warm_world
 from embodiedsmith.episodes.store import EpisodeStore
+from embodiedsmith.episodes.validate_dataset import validate_dataset
 from embodiedsmith.runtime.errors import UsageError
 from embodiedsmith.runtime.run import Run
 from embodiedsmith.spec import (
@@ -27,6 +31,7 @@ from embodiedsmith.spec import (
     SceneSpec,
     TaskSpec,
 )
+from embodiedsmith.world import World
 from embodiedsmith.world.render import WorldRenderer
 
 
@@ -155,6 +160,33 @@ def test_an_asset_that_cannot_be_grasped_ends_within_bounds_at_zero_yield(tmp_pa
         assert all(row.failure is not None and row.failure["message"] for row in rows)
         assert sorted(row.attempt for row in rows) == list(range(result.attempts))
         assert by_asset(rows, {wide.id: wide})["block"].rate == 0.0
+
+
+@pytest.mark.parametrize(("kind", "code"), [("nan control", "world.bad_action"), ("huge speed", "world.engine_warning")])
+def test_a_world_that_breaks_at_step_ten_is_a_typed_failure_and_reaches_no_dataset(
+    tmp_path: Path, scenarios: list[Scenario], monkeypatch: pytest.MonkeyPatch, kind: str, code: str
+) -> None:
+    breaking, step = scene(STACK, color="yellow"), World.step
+
+    def spoilt(world: World, action: np.ndarray) -> None:
+        if world.scenario.id == breaking.id and world.control_step == 10:
+            if kind == "nan control":
+                action = np.full_like(action, np.nan)
+            else:
+                world.data.qvel[world.items["block"].dof] = 1e12
+        step(world, action)
+
+    monkeypatch.setattr(World, "step", spoilt)
+    with Run.create(tmp_path / "run", {"seed": 3, "fps": 20}) as run:
+        store = EpisodeStore(run)
+        assert collect(store, [breaking, scenarios[0]], 1, quiet=True).complete
+        rows = store.rows()
+        assert [(row.failure_code, row.length) for row in rows[:-1]] == [(code, 10)] * ATTEMPTS
+        for export, name in ((export_lerobot, "lerobot"), (export_robomimic, "set.hdf5")):
+            made = export(store, tmp_path / name, ExportOptions(keep="all"))
+            assert (made.episodes, made.frames) == (1, rows[-1].length)
+            assert [text.endswith(f"its world broke ({code})") for text in made.skipped] == [True] * ATTEMPTS
+    assert validate_dataset(tmp_path / "lerobot") == []
 
 
 def test_one_bad_scenario_does_not_take_the_other_down(tmp_path: Path, scenarios: list[Scenario]) -> None:
