@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 import mujoco
@@ -17,6 +18,7 @@ import numpy as np
 from embodiedsmith.motion.articulation import Articulation
 from embodiedsmith.motion.collision import MARGIN
 from embodiedsmith.motion.controller import BaseSpace, Controller
+from embodiedsmith.motion.kinematics import Kinematics
 from embodiedsmith.world import transforms as tf
 from embodiedsmith.world.compile import ROBOT
 
@@ -186,6 +188,18 @@ def carrying(control: Controller) -> tf.Float:
                     if found.ok and control.checker.hit(found.joints, MARGIN) is None:
                         return found.joints
     return control.kin.home
+
+
+@lru_cache(maxsize=8)
+def _tucked(kin: Kinematics) -> tuple[float, ...]:
+    T = kin.forward(kin.home)
+    T[:3, 3] = CARRY_FORWARD[0], 0.0, CARRY_HEIGHT[0]
+    return tuple(kin.inverse(T, kin.home).joints)
+
+
+def fits(control: Controller) -> bool:
+    """Whether the vehicle, its arm tucked in and its hand empty, keeps `ROOM` from everything where it is imagined to stand."""
+    return control.checker.hit(np.array(_tucked(control.kin)), ROOM) is None
 
 
 def _pointing_down(control: Controller) -> tf.Float:

@@ -11,6 +11,7 @@ import numpy as np
 from embodiedsmith.motion import grasping
 from embodiedsmith.motion.articulation import Articulation, plan_arc
 from embodiedsmith.motion.controller import Controller
+from embodiedsmith.motion.detours import detour
 from embodiedsmith.motion.errors import MotionError
 from embodiedsmith.motion.grasping import GraspPlan, Tally
 from embodiedsmith.motion.operators import Operator, Step
@@ -18,7 +19,7 @@ from embodiedsmith.motion.placing import Load
 from embodiedsmith.motion.skills import Skill
 from embodiedsmith.motion.skills.open import LEAST, WIDE
 from embodiedsmith.motion.skills.place import place_of_item, place_plan, through_front
-from embodiedsmith.motion.standing import OPEN, ROOM, Floor, carrying, route, stands, supposed
+from embodiedsmith.motion.standing import OPEN, ROOM, Floor, carrying, fits, route, stands, supposed
 from embodiedsmith.spec import predicates, split_reference
 from embodiedsmith.world import transforms as tf
 
@@ -50,10 +51,11 @@ def choose(control: Controller, zone: str, upcoming: tuple[Step, ...]) -> tf.Flo
     steps = tuple(takewhile(lambda s: s.skill != "navigate", upcoming))
     visit = _Visit(control, upcoming)
     for count in range(len(steps), 0, -1):
-        base = visit.place(zone, steps[:count])
-        if base is not None:
-            control.served = count if count < len(steps) else None
-            return base
+        for plain in (True, False):
+            base = visit.place(zone, steps[:count], plain=plain)
+            if base is not None:
+                control.served = count if count < len(steps) else None
+                return base
     if not steps:
         floor = Floor(control)
         points = [control.world.item_pose(zone)[:3, 3] + (0.0, 0.0, control.robot.arm_height)]
@@ -76,11 +78,14 @@ class _Visit:
     tried: int = 0
     arcs: int = 0
     reason: str = "no place is free"
-    known: dict[tuple[bytes, int, bool], MotionError | None] = field(default_factory=dict)
-    """Why a step fails, by place, position in the plan and whether parts are supposed open; None: it does not."""
+    known: dict[tuple[bytes, int, bool, bool], MotionError | None] = field(default_factory=dict)
+    """Why a step fails, by place, position in the plan, whether parts are supposed open and ways must be plain."""
 
-    def place(self, zone: str, steps: tuple[Step, ...]) -> tf.Float | None:
-        """The best place from which all of `steps` can be done, as far as can be seen now; None when there is none."""
+    def place(self, zone: str, steps: tuple[Step, ...], *, plain: bool) -> tf.Float | None:
+        """The best place from which all of `steps` can be done, as far as can be seen now; None when there is none.
+
+        With `plain`, the arm must also get to the first of them on a way that need not be sampled.
+        """
         with supposed(self.control, _opened(steps)):
             points = [p for s in steps for p in _points(self.control, s)]
         points = points or [self.control.world.item_pose(zone)[:3, 3]]
@@ -90,7 +95,7 @@ class _Visit:
                 continue
             self.tried += 1
             with self.control.standing(base):
-                why = self._unable(base, steps)
+                why = self._unable(base, steps, plain)
             if why is None:
                 return base
             self.reason = why.what
@@ -103,39 +108,44 @@ class _Visit:
         with self.control.standing(base):
             return self.control.checker.hit(self.control.joints, ROOM) is None
 
-    def _unable(self, base: tf.Float, steps: tuple[Step, ...]) -> MotionError | None:
+    def _unable(self, base: tf.Float, steps: tuple[Step, ...], plain: bool) -> MotionError | None:
         """Why the steps cannot all be done from where the vehicle is imagined to stand. What is cheap to find out comes first."""
         for parts in (False, True):
             for k, step in enumerate(steps):
                 if (step.skill in ("open", "close")) != parts:
                     continue
                 opened = _opened(steps[:k])
-                key = (base.tobytes(), k, bool(opened))
+                key = (base.tobytes(), k, bool(opened), plain)
                 if key not in self.known:
-                    self.known[key] = why = self._try(step, opened, steps)
+                    self.known[key] = why = self._try(step, opened, steps, plain and k == 0)
                     self.arcs += parts and (why is None or why.code != "navigate.blocked")
                 if (why := self.known[key]) is not None:
                     return why
         return None
 
-    def _try(self, step: Step, opened: tuple[str, ...], steps: tuple[Step, ...]) -> MotionError | None:
+    def _try(self, step: Step, opened: tuple[str, ...], steps: tuple[Step, ...], plain: bool) -> MotionError | None:
         try:
             with ExitStack() as stack:
                 if opened:
                     stack.enter_context(supposed(self.control, opened))
                     if (hit := self.control.checker.hit(self.control.joints)) is not None:
                         raise MotionError("navigate.blocked", f"{hit.first} would touch {hit.second} once {opened[-1]} is open")
-                self._check(step, steps)
+                first = self._check(step, steps)
+                if plain and first is not None:
+                    self.control.look()
+                    if detour(self.control, first) is None:
+                        raise MotionError("navigate.detour", f"no plain way of the arm leads to {step}")
         except MotionError as error:
             return error
         return None
 
-    def _check(self, step: Step, steps: tuple[Step, ...]) -> None:
+    def _check(self, step: Step, steps: tuple[Step, ...]) -> tf.Float | None:
+        """The arm joints at which the step begins, None when that cannot be told; raises MotionError when it cannot be done."""
         control, item = self.control, step.args[0]
         control.look()
         if step.skill in ("open", "close"):
-            _check_part(control, step)
-        elif step.skill == "pick":
+            return _check_part(control, step)
+        if step.skill == "pick":
             following = place_of_item(item, self.upcoming)
             tally = Tally()
             out = grasping.outward(control, item, step.args[1])
@@ -147,17 +157,22 @@ class _Visit:
                 load = Load(item, control.world.item_pose(item), plan.T_tcp_item)
                 return _dead_end_here(control, following, load) if following in steps else dead_end(control, self.upcoming, load)
 
-            if next(grasping.plans(control, item, tally, ready=ready, level=level, out=out), None) is None:
+            grasp = next(grasping.plans(control, item, tally, ready=ready, level=level, out=out), None)
+            if grasp is None:
                 raise tally.error("pick", item)
-        elif step.skill.startswith("place") and control.held is not None and control.held.item == item:
+            return np.asarray(grasp.approach[0])
+        if step.skill.startswith("place") and control.held is not None and control.held.item == item:
             tally = Tally()
             load = Load(item, control.world.item_pose(item), control.held.T_tcp_item)
-            if place_plan(control, step, load, tally, most=SPOTS) is None:
+            spot = place_plan(control, step, load, tally, most=SPOTS)
+            if spot is None:
                 raise tally.error(step.skill, item)
+            return np.asarray(spot.path[0])
+        return None
 
 
-def _check_part(control: Controller, step: Step) -> None:
-    """Raises MotionError unless a drawer or a door can be opened wide, or closed."""
+def _check_part(control: Controller, step: Step) -> tf.Float:
+    """Arm joints at which moving a drawer or a door begins; raises MotionError unless it can be opened wide, or closed."""
     part = Articulation(control, step.args[0])
     closing = step.skill == "close"
     _check_swing(control, part)
@@ -170,6 +185,7 @@ def _check_part(control: Controller, step: Step) -> None:
     plan = plan_arc(part, targets, push=closing, stage=step.skill)
     if plan.fraction > SHUT if closing else plan.fraction < LEAST:
         raise MotionError(f"{step.skill}.unreachable", f"{part.reference} gets to {100 * plan.fraction:.0f} % open only")
+    return np.asarray(plan.approach[0])
 
 
 def _check_swing(control: Controller, part: Articulation) -> None:
@@ -225,13 +241,17 @@ def dead_end(control: Controller, upcoming: tuple[Step, ...], load: Load) -> str
 
 def _dead_end_at(control: Controller, zone: str, step: Step, load: Load) -> str | None:
     points = _points(control, step) or [control.world.item_pose(zone)[:3, 3]]
-    reason = f"no place is free at {zone}"
-    for base in islice(stands(control, zone, points, Floor(control)), AHEAD):
+    reason, tried = f"no place is free at {zone}", 0
+    for base in stands(control, zone, points, Floor(control)):
         with control.standing(base):
+            if not fits(control):
+                continue
             why = _dead_end_here(control, step, load)
         if why is None:
             return None
-        reason = why
+        reason, tried = why, tried + 1
+        if tried == AHEAD:
+            break
     return reason
 
 
