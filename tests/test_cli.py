@@ -409,3 +409,27 @@ def test_forge_makes_scenarios_only_and_collect_goes_on_from_them(tmp_path: Path
     assert (told["scenarios"], told["episodes"], told["made"], told["yield"]) == (1, 0, 1, None)
     assert cli.main(["collect", str(folder), "-n", "1", "--workers", "1", "--json", "--quiet"]) == 0
     assert last_line(capsys.readouterr().out)["episodes"] == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--workers", "0"], "workers must be at least 1, not 0"),
+        (["--workers", "9999"], "workers must be at most"),
+        (["-n", "1000000000"], "n must be at most 100000"),
+        (["--cameras", "nose"], "there is no camera 'nose'"),
+        (["--size", "3"], "size must be even"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_before_anything_is_written(
+    options: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["make", STACK, "--out", str(tmp_path / "run"), *options]) == 2
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("text", ["", "   "])
+def test_an_empty_brief_says_so(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["forge", text, "--out", str(tmp_path / "run")]) == 2
+    assert "the brief is empty" in capsys.readouterr().err

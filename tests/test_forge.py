@@ -17,7 +17,7 @@ from embodiedsmith.forge.critics import critics
 from embodiedsmith.forge.language import NotUnderstood
 from embodiedsmith.runtime.errors import SmithError, UsageError
 from embodiedsmith.runtime.seeds import generator
-from embodiedsmith.spec import All, Brief, Scenario
+from embodiedsmith.spec import All, Brief, Finding, Scenario
 from embodiedsmith.tasks import replay
 from embodiedsmith.world import World
 
@@ -160,3 +160,9 @@ def test_a_certificate_is_known_by_what_was_proved_not_by_what_it_cost() -> None
 def test_a_failure_is_no_witness() -> None:
     with pytest.raises(ValueError, match="must have succeeded"):
         certify(replace(forged().witness, outcome="failure"), ("spec",), {})
+
+
+@pytest.mark.parametrize(("embodiment", "named"), [("panda", True), ("panda_mobile", False)])
+def test_what_a_fixed_robot_cannot_reach_names_one_that_drives(embodiment: str, named: bool) -> None:
+    refused = Proposal(number=1, scenario=None, stage="layout", findings=(Finding(code="geometry.no_space", message="far"),))
+    assert ("panda_mobile" in str(ForgeError((refused,), {}, embodiment=embodiment))) == named

@@ -84,7 +84,7 @@ BRIEFS = [
     ("take the mug out of the drawer", "on(mug, counter)"),
     ("throw the can in the trash can", "inside(can, bin)"),
     ("move the apple to the basket", "inside(apple, basket)"),
-    ("put the mug on the tray", "inside(mug, tray)"),
+    ("put the mug on the tray", "on(mug, tray)"),
     # Parts
     ("open the top drawer of the cabinet", "open(base_cabinet.drawer)"),
     ("open the cupboard's left door", "open(base_cabinet.door_left)"),

@@ -254,6 +254,27 @@ def test_the_cameras_see_what_the_task_is_about(name: str) -> None:
         assert max(pixels) >= 8, f"no camera sees {thing}: {pixels} pixels"
 
 
+@pytest.mark.parametrize("name", ["drawer", "microwave", "shelf", "wall"])
+def test_a_camera_faces_the_front_that_is_opened_or_filled(name: str) -> None:
+    front = {"drawer": "drawer_unit", "microwave": "microwave", "shelf": "shelf", "wall": "wall_cabinet"}[name]
+    for seed in range(4):
+        made = layout(DRAFTS[name], np.random.default_rng(seed))
+        T = root_poses(made.scene, build_assets(made.scene))[front]
+        ways = [np.asarray(c.position) - T[:3, 3] for c in made.scene.cameras]
+        assert max(float(T[:3, 0] @ way / np.linalg.norm(way)) for way in ways) > 0.15
+
+
+def test_what_hangs_has_a_wall_behind_it_from_the_floor_up() -> None:
+    world = world_of("wall")
+    wall = world.model.geom("wall_wall_cabinet")
+    T = root_poses(world.scenario.scene, world.assets)["wall_cabinet"]
+    low, high = world.assets["wall_cabinet"].extents
+    assert wall.pos[2] - wall.size[2] == pytest.approx(0.0)
+    assert wall.pos[2] + wall.size[2] > T[2, 3] + high[2]
+    behind = T[:3, 0] @ (wall.pos - T[:3, 3])
+    assert low[0] - 0.01 < behind + wall.size[0] <= low[0]
+
+
 def test_what_the_draft_places_stays() -> None:
     place, base = Pose.planar(0.05, -0.2, 0.0, 0.3), Pose.planar(0.0, 0.02, 0.74)
     scenario = draft(

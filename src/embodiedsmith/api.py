@@ -7,6 +7,7 @@ the reasons are counted. Exceptions (`SmithError`) are for what could not be beg
 from __future__ import annotations
 
 import math
+import os
 import sys
 import time
 from collections import Counter
@@ -42,11 +43,17 @@ from embodiedsmith.tasks.env import make_env as open_env
 from embodiedsmith.world import CONTROL_HZ
 
 Format = Literal["lerobot", "robomimic"]
-CAMERAS = ("front", "over_shoulder", "wrist")
+SCENE_CAMERAS = ("front", "over_shoulder")
+"""Cameras that every laid-out scene has; the robot adds its own."""
+CAMERAS = (*SCENE_CAMERAS, "wrist")
 SIZE = 128
 """Width and height of exported pictures [pixels]."""
 MODES: tuple[Mode, ...] = ("none", "resample", "joint")
 """Modes there are so far: those that edit scenes or tasks alone are not."""
+MOST_EPISODES = 100_000
+"""Episodes or scenarios asked for at most in one call."""
+LEAST_MOST_WORKERS = 8
+"""Processes that any machine may be asked for; beyond it, two for each core: each holds some 300 MB."""
 BUDGET = 20
 """Proposals drawn at most for one scenario."""
 EPISODES_PER_SCENARIO = 3
@@ -151,12 +158,13 @@ def make(
     started = time.monotonic()
     _check(n=n, workers=workers, scenarios=scenarios, budget=budget, size=size)
     wanted = _brief(brief, embodiment, agent, mode, seed)
+    _check_cameras(cameras if export else (), embodiment)
     config = {
         "brief": wanted.text, "seed": seed, "embodiment": embodiment, "agent": agent, "mode": mode, "budget": budget,
         "scenarios": scenarios or math.ceil(n / EPISODES_PER_SCENARIO), "fps": CONTROL_HZ,
         "export": {"cameras": list(cameras), "size": size} if export else None, "episodes": n,
     }  # fmt: skip
-    with _create(out, config, wanted) as run:
+    with _create(out, config, wanted, quiet=quiet) as run:
         return _finish(run, workers=workers, quiet=quiet, started=started)
 
 
@@ -181,7 +189,7 @@ def forge(
         "brief": wanted.text, "seed": seed, "embodiment": embodiment, "agent": agent, "mode": mode, "budget": budget,
         "scenarios": n, "fps": CONTROL_HZ, "export": None, "episodes": 0,
     }  # fmt: skip
-    with _create(out, config, wanted) as run:
+    with _create(out, config, wanted, quiet=quiet) as run:
         return _finish(run, workers=workers, quiet=quiet, started=started)
 
 
@@ -394,6 +402,10 @@ def _brief(text: str, embodiment: str, agent: AgentName, mode: Mode, seed: int) 
     agents.get(agent)
     if mode not in MODES:
         raise UsageError(f"no forge mode '{mode}'", where="mode", choices=MODES)
+    if not text.strip():
+        raise UsageError(
+            "the brief is empty", where="brief", remedy="say what is wanted, such as: put the red mug in the top drawer"
+        )
     try:
         return Brief(text=text, embodiment=embodiment, agent=agent, mode=mode, seed=seed)
     except ValidationError as error:
@@ -401,14 +413,16 @@ def _brief(text: str, embodiment: str, agent: AgentName, mode: Mode, seed: int) 
         raise UsageError("the brief cannot be used", where="brief", faults=faults) from error
 
 
-def _create(out: str | Path, config: Mapping[str, Any], brief: Brief) -> Run:
-    """A new run, after the brief was understood: what is not understood leaves nothing on disk.
+def _create(out: str | Path, config: Mapping[str, Any], brief: Brief, *, quiet: bool) -> Run:
+    """A new run, after the brief was understood and said back: what is not understood leaves nothing on disk.
 
     Raises:
         RunMismatchError: There is a run of other settings; lists the differences.
         RunError: There is a run of these settings already, or something else.
     """
-    agents.get(brief.agent).propose(brief, generator(brief.seed, "reading"))
+    draft = agents.get(brief.agent).propose(brief, generator(brief.seed, "reading"))
+    if not quiet:
+        print("\n".join([f"read as, for example: {draft.reading}", *draft.warnings]), file=sys.stderr)
     if (Path(out) / "run.json").is_file():
         Run.open(out, config).close()
     return Run.create(out, config)
@@ -420,16 +434,29 @@ def _given(**settings: Any) -> dict[str, Any]:
 
 def _check(**numbers: int | None) -> None:
     """Raise UsageError naming every number that is out of range."""
-    least = {"n": 1, "workers": 1, "scenarios": 1, "budget": 1, "size": 16}
-    faults = [
-        f"{name} must be at least {least[name]}, not {value}"
-        for name, value in numbers.items()
-        if value is not None and value < least[name]
-    ]
+    processes = max(LEAST_MOST_WORKERS, 2 * (os.cpu_count() or 1))
+    limits = {
+        "n": (1, MOST_EPISODES), "scenarios": (1, MOST_EPISODES), "workers": (1, processes), "budget": (1, 1000),
+        "size": (16, 2048),
+    }  # fmt: skip
+    faults = []
+    for name, value in numbers.items():
+        least, most = limits[name]
+        if value is not None and value < least:
+            faults.append(f"{name} must be at least {least}, not {value}")
+        elif value is not None and value > most:
+            faults.append(f"{name} must be at most {most}{' on this machine' if name == 'workers' else ''}, not {value}")
     if (size := numbers.get("size")) is not None and size % 2:
         faults.append(f"size must be even, as video needs, not {size}")
     if faults:
         raise UsageError("these values cannot be used", faults=faults)
+
+
+def _check_cameras(cameras: Sequence[str], embodiment: str) -> None:
+    """Raise UsageError when the robot and the scene will not have these cameras: before an hour of work, not after it."""
+    known = (*SCENE_CAMERAS, *(camera.name for camera in embodiments.get(embodiment).cameras))
+    if unknown := [name for name in cameras if name not in known]:
+        raise UsageError(f"there is no camera {', '.join(map(repr, unknown))}", where="cameras", choices=known)
 
 
 def _heed_versions(run: Run, quiet: bool) -> None:

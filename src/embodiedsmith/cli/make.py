@@ -180,7 +180,8 @@ def run_outcome(result: RunResult) -> Outcome:
     what = "episodes" if result.attempts or result.episodes else "scenarios"
     rate = result.success_rate
     lines = [f"warning: {text}" for text in result.warnings]
-    lines.append(f"{result.made} of {result.asked} {what} in {result.seconds:.1f} s, from {result.scenarios} scenarios")
+    source = f", from {result.scenarios} scenario{'' if result.scenarios == 1 else 's'}" if what == "episodes" else ""
+    lines.append(f"{result.made} of {result.asked} {what} in {result.seconds:.1f} s{source}")
     if rate is not None:
         lines.append(f"yield      {100 * rate:.0f} % of {result.attempts} demonstrations")
     if result.failures:
@@ -190,7 +191,7 @@ def run_outcome(result: RunResult) -> Outcome:
     if result.pictures is not None:
         lines.append(f"pictures   {result.pictures}")
     if result.report is not None:
-        lines.append(f"report     {result.report} (with videos)")
+        lines.append(f"report     {result.report}{' (with videos)' if result.attempts else ''}")
     if result.dataset is not None:
         lines.append(f"dataset    {result.dataset} ({result.frames} frames)")
     if not result.complete:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from embodiedsmith import embodiments
 from embodiedsmith.forge import agents
 from embodiedsmith.forge.certificate import Certificate, certify
 from embodiedsmith.forge.critics import Context, Cost, Critic, critics, measured, review
@@ -73,7 +74,7 @@ class ForgeResult:
 class ForgeError(SmithError):
     """The budget is spent and no proposal passed; `log` holds them all, `reasons` counts why."""
 
-    def __init__(self, log: tuple[Proposal, ...], cost: dict[str, float]) -> None:
+    def __init__(self, log: tuple[Proposal, ...], cost: dict[str, float], *, embodiment: str | None = None) -> None:
         self.log = log
         self.cost = cost
         self.reasons = Counter(code for p in log for code in sorted({f.code for f in p.findings if f.severity == "error"}))
@@ -82,8 +83,17 @@ class ForgeError(SmithError):
         super().__init__(
             f"no scenario passed the critics in {len(log)} proposal{'s' if len(log) != 1 else ''}",
             faults=[f"{n} x {code}: {example[code]}" for code, n in self.reasons.most_common()],
-            remedy="ask for fewer, smaller or other things; another seed or a larger budget draws other scenes",
+            remedy="ask for fewer, smaller or other things; another seed or a larger budget draws other scenes"
+            + (_drivers(self.reasons) if embodiment is not None and embodiments.get(embodiment).base.kind == "fixed" else ""),
         )
+
+
+def _drivers(reasons: Iterable[str]) -> str:
+    """Which robots drive to what a fixed one cannot get at, when that is what went wrong."""
+    if not {"geometry.no_space", "reach.unreachable", "execution.failed"} & set(reasons):
+        return ""
+    moving = [name for name in embodiments.names() if embodiments.get(name).base.kind == "planar"]
+    return f"; a robot that drives reaches more: {', '.join(moving)}" if moving else ""
 
 
 Event = Callable[[Proposal], None]
@@ -125,7 +135,7 @@ def forge(
             on_event(run.log[-1])
         if result is not None:
             return result
-    raise ForgeError(tuple(run.log), run.seconds())
+    raise ForgeError(tuple(run.log), run.seconds(), embodiment=brief.embodiment)
 
 
 class _Run:

@@ -67,13 +67,27 @@ def _drawn(meaning: Meaning, text: str, rng: np.random.Generator) -> tuple[Groun
             scene = Furnishing(meaning, stage, grounding.effects).run()
             goal = goal_of(grounding.effects)
             assets = {thing.id: thing.asset for thing in stage.things}
-            _refuse([*stage.reasons, *_impossible(All(goals=(goal, *stage.starts())), assets)], text)
+            impossible = _impossible(All(goals=(goal, *stage.starts())), assets)
+            _refuse([*stage.reasons, *impossible, *_too_tall(stage)], text)
         except CannotBe:
             if not left or not any(phrase.kind == "tag" for command in meaning.commands for phrase in phrases_of(command)):
                 raise
             continue
         return grounding, scene, goal
     raise AssertionError("the last draw returns or raises")
+
+
+def _too_tall(stage: Stage) -> list[str]:
+    """What is to start in a drawer or behind a door and cannot stand there."""
+    reasons = []
+    for thing in stage.things:
+        if thing.place is None or thing.place[0] != "inside":
+            continue
+        holder = thing.place[1]
+        shut = [c for c in holder.thing.asset.affordances.cavities if c.joint is not None and holder.part in (None, c.name)]
+        if shut and thing.asset.size[2] > max(c.size[2] for c in shut):
+            reasons.append(f"'{thing.id}' ({100 * thing.asset.size[2]:.1f} cm high) cannot stand in '{holder.text}'")
+    return reasons
 
 
 def _refuse(reasons: list[str], text: str) -> None:
