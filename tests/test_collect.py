@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from embodiedsmith import assets
+from embodiedsmith.assets import Asset
 from embodiedsmith.episodes import collect as module
 from embodiedsmith.episodes.collect import ATTEMPTS, SPARE, Collection, collect
 from embodiedsmith.episodes.export.lerobot import export_lerobot
@@ -35,9 +38,9 @@ from embodiedsmith.world import World
 from embodiedsmith.world.render import WorldRenderer
 
 
-def scene(goal: Goal, *, width: float = 0.04, color: str = "red") -> Scenario:
-    """Two blocks before a Panda; the first one `width` wide."""
-    size = {"length": width, "width": width, "height": 0.04}
+def scene(goal: Goal, *, color: str = "red") -> Scenario:
+    """Two blocks before a Panda."""
+    size = {"length": 0.04, "width": 0.04, "height": 0.04}
     table = Item(id="table", asset=AssetSpec(category="table"), pose=Pose.planar(0.7, 0.0), fixed=True)
     first = Item(
         id="block", asset=AssetSpec(category="block", color=color, params=size), parent="table", pose=Pose.planar(-0.15, -0.1)
@@ -52,6 +55,20 @@ def scene(goal: Goal, *, width: float = 0.04, color: str = "red") -> Scenario:
 
 
 STACK = Predicate(name="on", args=("block", "block_2"))
+
+
+def make_pink_blocks_ungraspable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From here on every grasp of a pink block is wider than any hand opens."""
+    build = assets.build
+
+    def built(spec: AssetSpec) -> Asset:
+        asset = build(spec)
+        if (spec.category, spec.color) != ("block", "pink"):
+            return asset
+        wide = tuple(replace(grasp, width=0.2) for grasp in asset.affordances.grasps)
+        return replace(asset, affordances=replace(asset.affordances, grasps=wide))
+
+    monkeypatch.setattr(assets, "build", built)
 
 
 @pytest.fixture(scope="module")
@@ -145,19 +162,22 @@ def test_scores_are_kept_with_each_episode(whole: tuple[Path, dict[str, bytes]])
             assert row.scores["path_length"] == pytest.approx(moved)
 
 
-def test_an_asset_that_cannot_be_grasped_ends_within_bounds_at_zero_yield(tmp_path: Path) -> None:
-    """Blocks wider than the gripper opens: every slot makes its attempts, waves stop, and the yield says zero."""
-    wide = scene(STACK, width=0.1)
+def test_an_asset_that_cannot_be_grasped_ends_within_bounds_at_zero_yield(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every slot makes its attempts, waves stop, and the yield says zero."""
+    make_pink_blocks_ungraspable(monkeypatch)
+    wide = scene(STACK, color="pink")
     result, _ = run_of(tmp_path / "run", [wide], 2)
     assert not result.complete
     assert result.episodes == 0
     assert result.attempts == SPARE * 2 * ATTEMPTS
     assert sum(result.failures.values()) == result.attempts
-    assert all("." in code for code in result.failures)
+    assert result.failures.keys() <= {"plan.no_symbolic_plan", "pick.no_grasp"}
     with Run.open(tmp_path / "run") as run:
         store = EpisodeStore(run)
         rows = store.rows()
-        assert all(row.failure is not None and row.failure["message"] for row in rows)
+        assert all(row.failure is not None and "block" in row.failure["message"] for row in rows)
         assert sorted(row.attempt for row in rows) == list(range(result.attempts))
         assert by_asset(rows, {wide.id: wide})["block"].rate == 0.0
 
@@ -189,9 +209,12 @@ def test_a_world_that_breaks_at_step_ten_is_a_typed_failure_and_reaches_no_datas
     assert validate_dataset(tmp_path / "lerobot") == []
 
 
-def test_one_bad_scenario_does_not_take_the_other_down(tmp_path: Path, scenarios: list[Scenario]) -> None:
+def test_one_bad_scenario_does_not_take_the_other_down(
+    tmp_path: Path, scenarios: list[Scenario], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Half of the slots fail; the spare ones of the good scenario make up for them."""
-    result, _ = run_of(tmp_path / "run", [scene(STACK, width=0.1), scenarios[0]], 2)
+    make_pink_blocks_ungraspable(monkeypatch)
+    result, _ = run_of(tmp_path / "run", [scene(STACK, color="pink"), scenarios[0]], 2)
     assert result.complete
     with Run.open(tmp_path / "run") as run:
         rows = EpisodeStore(run).rows()

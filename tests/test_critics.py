@@ -14,6 +14,7 @@ from embodiedsmith.forge.critics.base import Verdict
 from embodiedsmith.forge.layout import layout
 from embodiedsmith.spec import All, EmbodimentSpec, Finding, Pose, Scenario
 from embodiedsmith.tasks.text import instruction
+from embodiedsmith.world import SettleError, World
 
 BY_NAME = {critic.name: critic for critic in critics()}
 
@@ -166,6 +167,23 @@ def test_overlapping_boxes() -> None:
     assert finding.code == "geometry.overlap"
     assert finding.value == pytest.approx(0.003, abs=1e-3)
     assert set(finding.subjects) == {"box_1", "box_2"}
+
+
+@pytest.mark.parametrize("apart", [0.01, 0.05, 0.068])
+def test_two_boxes_laid_out_in_each_other_are_rejected_before_anything_flies(apart: float) -> None:
+    size = {"length": 0.1, "width": 0.07, "height": 0.1}
+    things = [item("table", pose=Pose.planar(0.575, 0.0, 0.0, np.pi))]
+    things += [item(f"block_{k}", "table", params=size, pose=Pose.planar(0.0, side * apart / 2)) for k, side in ((1, 1), (2, -1))]
+    scenario = draft(things, says("near", "block_1", "block_2"), base=Pose.planar(0.0, 0.0, 0.74))
+    verdict = review(Context(scenario), among=[BY_NAME["geometry"], BY_NAME["physics"]])
+    assert not verdict.accepted
+    overlap = next(f for f in verdict.findings if f.code == "geometry.overlap")
+    assert set(overlap.subjects) == {"block_1", "block_2"}
+    world = World(scenario)
+    with pytest.raises(SettleError) as caught:
+        world.reset(np.random.default_rng(0))
+    assert "physics.overlap" in {f.code for f in caught.value.findings}
+    assert world.time == 0.0
 
 
 def test_geometry_on_what_is_not_laid_out() -> None:

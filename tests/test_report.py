@@ -11,7 +11,7 @@ import av
 import pytest
 from PIL import Image
 from recordings import make_recording, make_scenario
-from test_collect import STACK, scene
+from test_collect import STACK, make_pink_blocks_ungraspable, scene
 
 from embodiedsmith.episodes.collect import ATTEMPTS, SPARE, collect
 from embodiedsmith.episodes.forging import Forged, forge_missing, forged, scenarios_of
@@ -93,8 +93,9 @@ def test_numbers_on_the_page(page: Path) -> None:
     assert re.search(r"place 2 2 100 %", text)
 
 
-def test_an_asset_that_nothing_can_grasp_has_zero_yield_on_the_page(tmp_path: Path) -> None:
-    wide = scene(STACK, width=0.1)
+def test_an_asset_that_nothing_can_grasp_has_zero_yield_on_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_pink_blocks_ungraspable(monkeypatch)
+    wide = scene(STACK, color="pink")
     config = {
         "brief": "stack", "seed": 3, "fps": 20, "embodiment": "panda", "agent": "rule", "mode": "joint", "episodes": 1,
         "scenarios": 1,
