@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 WAYS = ((0.15, 0.0), (0.0, 0.15), (0.15, 0.15), (0.3, 0.0), (0.3, 0.15), (0.3, 0.3), (0.45, 0.15), (0.45, 0.3))
 """[m] of a posture on the way above its end, and nearer to the arm than it: tried in turn."""
-CLEARANCES = (MARGIN, 0.5 * MARGIN)  # [m] kept from the world between postures on the way
+CLEARANCES = (MARGIN, 0.5 * MARGIN, 0.25 * MARGIN)  # [m] kept from the world between postures on the way
 
 
 def detour(control: Controller, goal: tf.Float) -> tf.Float | None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 
 from embodiedsmith.motion import placing
 from embodiedsmith.motion.controller import CARE, Controller
+from embodiedsmith.motion.detours import detour
 from embodiedsmith.motion.errors import MotionError
 from embodiedsmith.motion.grasping import Tally
 from embodiedsmith.motion.operators import Operator, Step
@@ -18,6 +20,7 @@ from embodiedsmith.tasks.registry import predicate
 WAIT = 6  # control steps for a released item to come to rest
 RELEASE = 5  # control steps for the fingers to open
 RETRIES = 3
+PLAIN = 6  # spots looked at for one that the arm gets to without a sampled path
 NEAR_GAP = 0.03  # [m] between the bounding boxes of things that are to be near
 
 
@@ -68,9 +71,17 @@ def put_down(control: Controller, step: Step) -> None:
     owner = split_reference(step.args[-1])[0]
     load = Load(held.item, control.world.item_pose(held.item), held.T_tcp_item)
     found = placing.plans(control, load, _spots(control, step, load), owner, tally)
-    for k, plan in enumerate(found):
-        if k == RETRIES:
-            break
+    sampled: list[PlacePlan] = []
+    for plan in islice(found, PLAIN):
+        control.look()
+        if detour(control, plan.path[0]) is None:  # a sampled way may turn over what is in the hand: another spot first
+            sampled.append(plan)
+            control.look()
+            continue
+        control.reach(plan.path[0], stage=step.skill)
+        _release(control, plan, step.skill)
+        return
+    for plan in sampled[:RETRIES]:
         control.look()
         try:
             control.reach(plan.path[0], stage=step.skill)
@@ -78,7 +89,6 @@ def put_down(control: Controller, step: Step) -> None:
             if not error.code.endswith(".blocked"):
                 raise
             failed = error
-            control.look()
             continue
         _release(control, plan, step.skill)
         return
