@@ -24,6 +24,8 @@ from embodiedsmith.world import transforms as tf
 SLIP = 0.02  # [m] a held item may shift in the hand before it counts as lost
 ARRIVE = 0.004  # [rad] largest joint error at the end of a motion
 OFF = 0.03  # [rad] the arm may stay off its target
+ALIKE = 0.05  # [rad] between joints that count as one posture
+HOPELESS = 0.08  # [m] by which a tool pose is missed from home so that it is not worth trying from elsewhere
 ARRIVE_STEPS = 8
 GRIP_STEPS = 24
 FINGER_PLAY = 0.03  # [m] by which the gripper is opened wider than what it is going to take
@@ -111,8 +113,13 @@ class Controller:
         first = self.kin.inverse(target, self.kin.home)
         if first.ok:
             yield first
+        at_home = np.abs(self.joints - self.kin.home).max() < ALIKE
+        if at_home or first.position_error > HOPELESS:  # the search from elsewhere ends in the same place
+            if not first.ok:
+                yield first
+            return
         second = self.kin.inverse(target, self.joints)
-        if second.ok and not (first.ok and np.abs(first.joints - second.joints).max() < 0.05):
+        if second.ok and not (first.ok and np.abs(first.joints - second.joints).max() < ALIKE):
             yield second
         elif not first.ok:
             yield min((first, second), key=lambda s: s.position_error)

@@ -114,7 +114,7 @@ class Kinematics:
         J = _WEIGHTS[:, None] * self._task.compute_jacobian(self._configuration)[:, self._dof]
         pull = -J.T @ (_WEIGHTS * error)
         H = J.T @ J
-        H[np.diag_indices_from(H)] += DAMPING * (1e-3 + float(error @ error))
+        H.flat[:: len(H) + 1] += DAMPING * (1e-3 + float(error @ error))
         step = np.linalg.solve(H, pull)
         blocked = ((joints <= self.lower) & (step < 0)) | ((joints >= self.upper) & (step > 0))
         if blocked.any():

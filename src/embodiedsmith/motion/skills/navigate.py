@@ -51,11 +51,12 @@ def choose(control: Controller, zone: str, upcoming: tuple[Step, ...]) -> tf.Flo
     steps = tuple(takewhile(lambda s: s.skill != "navigate", upcoming))
     visit = _Visit(control, upcoming)
     for count in range(len(steps), 0, -1):
-        for plain in (True, False):
-            base = visit.place(zone, steps[:count], plain=plain)
-            if base is not None:
-                control.served = count if count < len(steps) else None
-                return base
+        base = visit.place(zone, steps[:count], plain=True)
+        if base is None and visit.detours:
+            base = visit.place(zone, steps[:count], plain=False)
+        if base is not None:
+            control.served = count if count < len(steps) else None
+            return base
     if not steps:
         floor = Floor(control)
         points = [control.world.item_pose(zone)[:3, 3] + (0.0, 0.0, control.robot.arm_height)]
@@ -76,7 +77,11 @@ class _Visit:
     control: Controller
     upcoming: tuple[Step, ...]
     tried: int = 0
+    """Free places looked at for the steps in question."""
     arcs: int = 0
+    """Motions of doors and drawers planned for them."""
+    detours: int = 0
+    """Places that failed only because the arm's way there would have to be sampled."""
     reason: str = "no place is free"
     known: dict[tuple[bytes, int, bool, bool], MotionError | None] = field(default_factory=dict)
     """Why a step fails, by place, position in the plan, whether parts are supposed open and ways must be plain."""
@@ -89,7 +94,7 @@ class _Visit:
         with supposed(self.control, _opened(steps)):
             points = [p for s in steps for p in _points(self.control, s)]
         points = points or [self.control.world.item_pose(zone)[:3, 3]]
-        self.tried = self.arcs = 0
+        self.tried = self.arcs = self.detours = 0
         for base in stands(self.control, zone, points, Floor(self.control)):
             if not self.free(base):
                 continue
@@ -99,6 +104,7 @@ class _Visit:
             if why is None:
                 return base
             self.reason = why.what
+            self.detours += why.code == "navigate.detour"
             if self.tried == MOST or (len(steps) > 1 and self.arcs >= ARCS):
                 break
         return None
@@ -110,17 +116,29 @@ class _Visit:
 
     def _unable(self, base: tf.Float, steps: tuple[Step, ...], plain: bool) -> MotionError | None:
         """Why the steps cannot all be done from where the vehicle is imagined to stand. What is cheap to find out comes first."""
+        for step in steps:
+            if step.skill in ("open", "close") and (why := self._swings(step)) is not None:
+                return why
         for parts in (False, True):
             for k, step in enumerate(steps):
                 if (step.skill in ("open", "close")) != parts:
                     continue
                 opened = _opened(steps[:k])
-                key = (base.tobytes(), k, bool(opened), plain)
+                simply = plain and k == 0
+                key = (base.tobytes(), k, bool(opened), simply)
                 if key not in self.known:
-                    self.known[key] = why = self._try(step, opened, steps, plain and k == 0)
-                    self.arcs += parts and (why is None or why.code != "navigate.blocked")
+                    self.known[key] = self._try(step, opened, steps, simply)
+                    self.arcs += parts
                 if (why := self.known[key]) is not None:
                     return why
+        return None
+
+    def _swings(self, step: Step) -> MotionError | None:
+        """Why a door or drawer does not get past the vehicle; None when it does."""
+        try:
+            _check_swing(self.control, Articulation(self.control, step.args[0]))
+        except MotionError as error:
+            return error
         return None
 
     def _try(self, step: Step, opened: tuple[str, ...], steps: tuple[Step, ...], plain: bool) -> MotionError | None:
@@ -175,7 +193,6 @@ def _check_part(control: Controller, step: Step) -> tf.Float:
     """Arm joints at which moving a drawer or a door begins; raises MotionError unless it can be opened wide, or closed."""
     part = Articulation(control, step.args[0])
     closing = step.skill == "close"
-    _check_swing(control, part)
     ways = [*islice(part.pushes(), GRIPS)] if closing else []
     ways += [T for T, _ in islice(part.grips(), GRIPS)]
     T_base = tf.inverse(control.base_pose())
