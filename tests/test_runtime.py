@@ -378,3 +378,18 @@ def test_progress_lives_on_a_terminal():
     with Progress("episodes", 2, stream=screen) as progress:
         progress.update(True)
     assert "1/2" in screen.getvalue() and "yield 100 %" in screen.getvalue()
+
+
+def test_progress_says_no_yield_of_what_cannot_fail_and_nothing_of_what_has_not_begun():
+    log = io.StringIO()
+    with Progress("rendering", 2, trials=False, stream=log) as progress:
+        progress.update(True)
+    with Progress("episodes", 6, stream=log):
+        pass
+    assert "yield" not in log.getvalue()
+    assert log.getvalue().endswith("episodes: 0/6\n")
+
+
+def test_a_folder_that_cannot_be_written_names_the_remedy(tmp_path):
+    with pytest.raises(StorageError, match="give a folder that can be written"), storage_errors(tmp_path):
+        raise OSError(errno.EROFS, "Read-only file system")

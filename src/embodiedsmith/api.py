@@ -267,7 +267,7 @@ def export(
     Raises:
         ExportError: What was asked for cannot be, or another export is there; nothing on disk changed.
     """
-    with Run.open(run, _given(seed=seed), write=True) as opened:
+    with Run.open(run, _given(seed=seed), write=out is None) as opened:  # elsewhere, a run that may only be read will do
         made = opened.config["export"] or {"cameras": list(CAMERAS), "size": SIZE}
         pixels = int(made["size"] if size is None else size)
         options = ExportOptions(
@@ -381,7 +381,7 @@ def _export(store: EpisodeStore, format: Format, options: ExportOptions, out: Pa
     path = store.run.file("exports", names[format]) if out is None else out
     write = export_lerobot if format == "lerobot" else export_robomimic
     total = len(select(store, options).rows)
-    with Painter() as painter, Progress("rendering", total, quiet=quiet or not options.cameras) as progress:
+    with Painter() as painter, Progress("rendering", total, trials=False, quiet=quiet or not options.cameras) as progress:
 
         def frames(
             recording: Recording, scenario: Scenario, cameras: Sequence[str], size: tuple[int, int]

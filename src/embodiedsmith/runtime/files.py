@@ -20,6 +20,17 @@ PART = ".part"
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
+_UNWRITABLE = "give a folder that can be written, or make this one so (owner, permissions, how it is mounted)"
+_REMEDIES = {
+    errno.EROFS: _UNWRITABLE,
+    errno.EACCES: _UNWRITABLE,
+    errno.EPERM: _UNWRITABLE,
+    errno.ENOTDIR: "a part of the path is a file: give another folder",
+    errno.ENAMETOOLONG: "give a shorter name",
+    errno.EMFILE: "raise the limit on open files (`ulimit -n`), or use fewer workers",
+}
+
+
 class StorageError(SmithError):
     """The file system refused to read or write."""
 
@@ -41,7 +52,11 @@ def storage_errors(where: Path | str) -> Iterator[None]:
                 where=str(where),
                 remedy="free some space (or raise the quota), then run `smith resume`",
             ) from error
-        raise StorageError(f"cannot read or write: {error.strerror or error}", where=str(where)) from error
+        raise StorageError(
+            f"cannot read or write: {error.strerror or error}",
+            where=str(where),
+            remedy=_REMEDIES.get(error.errno or 0, "look at the path and at the disk, then type the command again"),
+        ) from error
 
 
 def write_atomic(path: Path, data: bytes) -> None:

@@ -21,8 +21,21 @@ class Progress:
     Everything goes to `stream` (standard error), so that standard output stays for results.
     """
 
-    def __init__(self, title: str, total: int, *, done: int = 0, quiet: bool = False, stream: TextIO | None = None) -> None:
-        """`done` results were there before (a resumed run): they count for the bar and not for rate and yield."""
+    def __init__(
+        self,
+        title: str,
+        total: int,
+        *,
+        done: int = 0,
+        trials: bool = True,
+        quiet: bool = False,
+        stream: TextIO | None = None,
+    ) -> None:
+        """`done` results were there before (a resumed run): they count for the bar and not for rate and yield.
+
+        `trials`: attempts can fail, so that a yield is worth saying.
+        """
+        self._trials = trials
         self._title, self._total, self._before = title, total, done
         self._quiet = quiet
         self._stream = sys.stderr if stream is None else stream
@@ -67,7 +80,9 @@ class Progress:
         if self._attempts == 0:
             return self._note
         elapsed = max(time.monotonic() - self._started, 1e-6)
-        words = [f"{3600 * self._accepted / elapsed:.0f}/h", f"yield {100 * self._accepted / self._attempts:.0f} %"]
+        words = [f"{3600 * self._accepted / elapsed:.0f}/h"]
+        if self._trials:
+            words.append(f"yield {100 * self._accepted / self._attempts:.0f} %")
         left = self._total - self._before - self._accepted
         if self._accepted and left > 0:
             words.append(f"{_duration(left * elapsed / self._accepted)} left")
@@ -75,7 +90,9 @@ class Progress:
 
     def _print(self) -> None:
         self._printed = time.monotonic()
-        print(f"{self._title}: {self._before + self._accepted}/{self._total} ({self.state()})", file=self._stream, flush=True)
+        state = self.state()
+        said = f" ({state})" if state else ""
+        print(f"{self._title}: {self._before + self._accepted}/{self._total}{said}", file=self._stream, flush=True)
 
 
 def _duration(seconds: float) -> str:
