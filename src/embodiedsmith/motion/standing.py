@@ -40,6 +40,7 @@ OPEN = 0.8  # opening fraction a part is supposed to be left at
 CARRY_FORWARD = (0.30, 0.35, 0.40, 0.45, 0.50, 0.55, 0.60)
 """[m] ahead of the vehicle's centre where a tool is carried, most tucked in first."""
 CARRY_HEIGHT = (1.20, 1.10, 1.00, 1.30)  # [m] above the floor
+LEVEL = 0.3  # horizontal part of the approach from which a hand points somewhere
 CARRY_TURNS = (0.0, 0.6, -0.6, 1.2, -1.2)  # [rad] of the tool about the vertical, from forward
 
 
@@ -174,9 +175,9 @@ def carrying(control: Controller) -> tf.Float:
     """
     control.look()
     R = control.checker.pose(control.joints)[:3, :3] if control.held is not None else _pointing_down(control)
-    approach = R[:2, 2] if np.hypot(*R[:2, 2]) > 0.3 else -R[:2, 0] if control.held is None else R[:2, 0]
+    pointing = R[:2, 2] if np.hypot(*R[:2, 2]) > LEVEL else R[:2, 0]  # a hand that points down has its front ahead, as at home
     T_base = control.base_pose()
-    forward = float(np.arctan2(T_base[1, 0], T_base[0, 0]) - np.arctan2(approach[1], approach[0]))
+    forward = float(np.arctan2(T_base[1, 0], T_base[0, 0]) - np.arctan2(pointing[1], pointing[0]))
     starts = (control.kin.home, control.joints) if control.held is None else (control.joints, control.kin.home)
     for ahead in CARRY_FORWARD:
         for height in CARRY_HEIGHT:
