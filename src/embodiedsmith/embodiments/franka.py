@@ -95,8 +95,8 @@ _STIFFNESS = (8000.0, 8000.0, 6500.0, 6500.0, 900.0, 900.0, 900.0)
 """Servo stiffness [N m/rad]. The big joints stiffer than menagerie's, for the arm's inertia to pull it off a path by less than
 2 mrad; the wrist softer, for fast motions not to reach its force limit of 12 N m."""
 _SETTLING = 0.02
-"""Servo damping over stiffness [s]. At the end of a control step the wanted speed jumps by up to 0.5 rad/s: damping times that
-jump, 80 N m at the shoulder and 9 N m at the wrist, stays below the force limits of 87 and 12 N m. A servo at its limit is
+"""Servo damping over stiffness [s]. At the end of a control step the wanted speed jumps by up to 0.4 rad/s (big joints) or 0.5
+rad/s (wrist): damping times that jump, 60 and 9 N m, stays below the force limits of 87 and 12 N m. A servo at its limit is
 integrated explicitly and chatters: damped by 500 N m s/rad the shoulder rocked at 3 rad/s, from limit to limit every physics
 step, whenever axes 1 and 3 lined up."""
 
@@ -115,8 +115,9 @@ ARM = Arm(
     home=(0.0, -0.45, 0.0, -2.35, 0.0, 1.9, 0.7853981633974483),
     # Franka Control Interface documentation, "Robot and interface specifications", Panda.
     velocity_limits=(2.175, 2.175, 2.175, 2.175, 2.61, 2.61, 2.61),
-    # The same page gives 15, 7.5, 10, 12.5, 15, 20, 20; planning uses at most 10, and 7.5 where the robot allows no more.
-    acceleration_limits=(10.0, 7.5, 10.0, 10.0, 10.0, 10.0, 10.0),
+    # The same page gives 15, 7.5, 10, 12.5, 15, 20, 20; planning uses at most 10, and at most 7.5 where the arm's own inertia is
+    # large, so that the servos stay below their force limits at the end of every control step.
+    acceleration_limits=(7.5, 7.5, 7.5, 7.5, 10.0, 10.0, 10.0),
     tcp_site="tcp",
     gripper=Gripper(
         actuator="gripper",
