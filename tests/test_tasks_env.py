@@ -7,6 +7,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 from task_worlds import STILL, kitchen, p
 
+from embodiedsmith.embodiments.errors import EmbodimentError
 from embodiedsmith.runtime.errors import UsageError
 from embodiedsmith.spec import Goal
 from embodiedsmith.tasks.env import ScenarioEnv, make_env
@@ -51,6 +52,23 @@ def test_actions_are_joint_targets_within_limits() -> None:
     e.reset(seed=0)
     e.step(np.full(8, 100.0))
     assert np.array_equal(e.world.command, e.action_space.high)
+
+
+def test_a_policy_may_act_on_the_tool() -> None:
+    e = make_env(kitchen(p("lifted", "mug")), actions="ee_delta")
+    assert e.action_space.shape == (7,)
+    observation, _ = e.reset(seed=0)
+    start = observation["tcp_pose"][:3].copy()
+    for _ in range(10):  # 1 cm a step along the tool's own z, which points down
+        observation, *_ = e.step(np.array([0.0, 0.0, 0.01, 0.0, 0.0, 0.0, 0.0]))
+    moved = observation["tcp_pose"][:3] - start
+    np.testing.assert_allclose(moved, (0.0, 0.0, -0.1), atol=0.006)
+
+
+def test_an_action_space_the_robot_lacks_is_refused() -> None:
+    with pytest.raises(EmbodimentError, match="stands still") as caught:
+        make_env(kitchen(p("lifted", "mug")), actions="base_velocity")
+    assert "ee_delta" in caught.value.choices
 
 
 def test_success_terminates_with_its_reward() -> None:

@@ -13,6 +13,7 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
+from embodiedsmith.embodiments.actions import ActionSpace
 from embodiedsmith.runtime.errors import UsageError
 from embodiedsmith.runtime.seeds import generator
 from embodiedsmith.spec import Scenario
@@ -24,18 +25,22 @@ from embodiedsmith.world.compile import ROBOT
 from embodiedsmith.world.render import WorldRenderer, camera_names
 
 Observation = dict[str, NDArray[np.float64]]
+TOOL_RANGE = 2.0  # [m] from the robot's base, in each direction
+TOOL_STEP, TOOL_TURN = 0.1, 0.5  # [m, rad] a tool may be sent in one control step
 
 
 class ScenarioEnv(gymnasium.Env[Observation, NDArray[np.float64]]):  # type: ignore[misc]
     """One scenario, reset with fresh variation at every episode.
 
     Observation: a dict of the world's low-dimensional observations (see `World.observe`), each of shape (d,), SI units.
-    Action: absolute joint targets [m, rad] within the joint limits, then grippers 0 open to 1 closed (see `World.step`).
+    Action: in the space `actions` names (see `embodiments.actions`); by default absolute joint targets [m, rad] within the joint
+    limits, then grippers 0 open to 1 closed (see `World.step`). Tool spaces are turned into joint targets from those in force.
     Reward: see `tasks.goal.reward`. Terminated on success; truncated at the horizon or when the simulation went bad
     (`info["failure"]` says how). `info` always has `margin`, `success` and the margins of the predicates.
 
     Args:
         scenario: A laid-out scenario.
+        actions: `joint_position`, `ee_pose`, `ee_delta`, and for vehicles `base_velocity` and `ee_delta_base_velocity`.
         render_mode: "rgb_array" or None.
         camera: Camera to render from; None: the scene's first one, else the robot's first.
         size: Picture width and height [pixels].
@@ -43,12 +48,19 @@ class ScenarioEnv(gymnasium.Env[Observation, NDArray[np.float64]]):  # type: ign
     Raises:
         CompileError: the scenario cannot be built.
         UsageError: unknown render mode or camera, or a goal that makes no sense.
+        EmbodimentError: an action space that the robot does not have.
     """
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"], "render_fps": 20}
 
     def __init__(
-        self, scenario: Scenario, *, render_mode: str | None = None, camera: str | None = None, size: tuple[int, int] = (320, 240)
+        self,
+        scenario: Scenario,
+        *,
+        actions: str = "joint_position",
+        render_mode: str | None = None,
+        camera: str | None = None,
+        size: tuple[int, int] = (320, 240),
     ) -> None:
         if render_mode not in (None, "rgb_array"):
             raise UsageError(f"unknown render mode '{render_mode}'", choices=["rgb_array"])
@@ -56,6 +68,7 @@ class ScenarioEnv(gymnasium.Env[Observation, NDArray[np.float64]]):  # type: ign
         self.render_mode = render_mode
         self.world = World(scenario)
         self.session = Session(self.world)
+        self._actions = ActionSpace(self.world.robot, actions, self.world.control_dt)
         self._camera, self._size = self._choose_camera(camera), size
         self._renderer: WorldRenderer | None = None
         self.observation_space = gymnasium.spaces.Dict(
@@ -81,7 +94,7 @@ class ScenarioEnv(gymnasium.Env[Observation, NDArray[np.float64]]):  # type: ign
         before = self.session.margin
         clipped = np.clip(np.asarray(action, dtype=np.float64), self.action_space.low, self.action_space.high)
         try:
-            self.session.step(clipped)
+            self.session.step(self._actions.decode(clipped, self.world.command).action)
         except WorldFault:
             failure = self.session.fault
             return self.session.observation, 0.0, False, True, {**self._info(), "failure": failure.code if failure else ""}
@@ -113,12 +126,22 @@ class ScenarioEnv(gymnasium.Env[Observation, NDArray[np.float64]]):  # type: ign
         return {"margin": self.session.margin, "success": self.session.succeeded, "predicates": margins}
 
     def _action_limits(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Joint limits, then 0 to 1 for the grippers; [-pi, pi] for joints without limits."""
-        model, n = self.world.model, self.world.joint_count
-        joints = [model.joint(ROBOT + name) for name in self.world.action_names[:n]]
-        limits = np.array([j.range if model.jnt_limited[j.id] else (-np.pi, np.pi) for j in joints], dtype=np.float64)
-        grippers = self.world.action_size - n
-        return np.append(limits[:, 0], np.zeros(grippers)), np.append(limits[:, 1], np.ones(grippers))
+        """Least and greatest action, by the name of each component."""
+        model, base = self.world.model, self.world.robot.base
+        limits: dict[str, tuple[float, float]] = {
+            **{f"tcp_{a}": (-TOOL_RANGE, TOOL_RANGE) for a in "xyz"},
+            **{f"tcp_q{a}": (-1.0, 1.0) for a in "wxyz"},
+            **{f"tcp_d{a}": (-TOOL_STEP, TOOL_STEP) for a in "xyz"},
+            **{f"tcp_r{a}": (-TOOL_TURN, TOOL_TURN) for a in "xyz"},
+            **{n: (-v, v) for n, v in zip(("base_vx", "base_vy", "base_wz"), base.velocity_limits, strict=False)},
+        }
+        for name in self.world.action_names[: self.world.joint_count]:
+            joint = model.joint(ROBOT + name)
+            low, high = joint.range if model.jnt_limited[joint.id] else (-np.pi, np.pi)
+            limits[name] = (float(low), float(high))
+        limits |= dict.fromkeys(self.world.action_names[self.world.joint_count :], (0.0, 1.0))
+        bounds = np.array([limits[name] for name in self._actions.names])
+        return bounds[:, 0], bounds[:, 1]
 
     def _choose_camera(self, camera: str | None) -> str:
         cameras = camera_names(self.world)
@@ -130,7 +153,12 @@ class ScenarioEnv(gymnasium.Env[Observation, NDArray[np.float64]]):  # type: ign
 
 
 def make_env(
-    scenario: Scenario, *, render_mode: str | None = None, camera: str | None = None, size: tuple[int, int] = (320, 240)
+    scenario: Scenario,
+    *,
+    actions: str = "joint_position",
+    render_mode: str | None = None,
+    camera: str | None = None,
+    size: tuple[int, int] = (320, 240),
 ) -> ScenarioEnv:
     """The scenario as a Gymnasium environment; see `ScenarioEnv`."""
-    return ScenarioEnv(scenario, render_mode=render_mode, camera=camera, size=size)
+    return ScenarioEnv(scenario, actions=actions, render_mode=render_mode, camera=camera, size=size)
