@@ -16,9 +16,11 @@ import mujoco
 import numpy as np
 
 from embodiedsmith.motion.articulation import Articulation
-from embodiedsmith.motion.collision import MARGIN
+from embodiedsmith.motion.collision import MARGIN, TOUCH, Hit
 from embodiedsmith.motion.controller import BaseSpace, Controller
+from embodiedsmith.motion.errors import MotionError
 from embodiedsmith.motion.kinematics import Kinematics
+from embodiedsmith.motion.paths import plan
 from embodiedsmith.world import transforms as tf
 from embodiedsmith.world.compile import ROBOT
 
@@ -75,7 +77,7 @@ class Floor:
         length, width = control.robot.base.footprint
         self._half = (length / 2, width / 2)
         height = control.robot.arm_height
-        self.furniture: list[Rectangle] = []
+        self.furniture: dict[str, Rectangle] = {}
         world = control.world
         for item in world.scenario.scene.items:
             low, high = (np.asarray(corner) for corner in world.assets[item.id].extents)
@@ -84,12 +86,29 @@ class Floor:
                 continue
             centre = T[:3, :3] @ ((low + high) / 2) + T[:3, 3]
             half = (float(high[0] - low[0]) / 2, float(high[1] - low[1]) / 2)
-            self.furniture.append(Rectangle(centre[:2], half, float(np.arctan2(T[1, 0], T[0, 0]))))
+            self.furniture[item.id] = Rectangle(centre[:2], half, float(np.arctan2(T[1, 0], T[0, 0])))
+
+    def nearest(self, base: tf.Float) -> tuple[float, str]:
+        """Gap [m] from the vehicle at (x, y, yaw) to the nearest furniture, and its id; infinite when there is none."""
+        vehicle = Rectangle(base[:2], self._half, float(base[2]))
+        return min(((vehicle.gap(other), name) for name, other in self.furniture.items()), default=(np.inf, ""))
 
     def clear(self, base: tf.Float, room: float) -> bool:
         """Whether the vehicle at (x, y, yaw) keeps `room` [m] from all furniture."""
-        vehicle = Rectangle(base[:2], self._half, float(base[2]))
-        return all(vehicle.gap(other) >= room - 1e-9 for other in self.furniture)
+        return self.nearest(base)[0] >= room - 1e-9
+
+
+class Aisle(BaseSpace):
+    """Places (x, y, yaw) a vehicle can be at, the arm as it is: clear of everything, and beside furniture, never under it."""
+
+    def __init__(self, control: Controller, goal: tf.Float, floor: Floor) -> None:
+        super().__init__(control, goal)
+        self._floor = floor
+
+    def hit(self, configuration: tf.Float, clearance: float = TOUCH) -> Hit | None:
+        """See `Space.hit`."""
+        gap, name = self._floor.nearest(configuration)
+        return Hit("robot", name, gap) if gap < clearance - 1e-9 else super().hit(configuration, clearance)
 
 
 def stands(control: Controller, zone: str, points: list[tf.Float], floor: Floor) -> list[tf.Float]:
@@ -210,38 +229,33 @@ def _pointing_down(control: Controller) -> tf.Float:
 def route(control: Controller, goal: tf.Float, floor: Floor) -> list[tf.Float]:
     """Places (x, y, yaw) to drive to one after the other, the last is `goal`.
 
-    Straight there when the way is free, else backing off first, coming straight in last, or both; only `goal` when no such way
-    is free.
+    Straight there when the way is free; else backing off first, coming straight in last, or both, turning on the way, before or
+    after it; else by sampled places; only `goal` when there is no way beside the furniture.
     """
     start, goal = control.base, goal.copy()
     goal[2] = start[2] + (goal[2] - start[2] + np.pi) % (2 * np.pi) - np.pi
-    space = BaseSpace(control, goal)
-    room = min(PASSING, *(_room(space, end) for end in (start, goal)))
+    space = Aisle(control, goal, floor)
+    try:
+        for places in _ways(start, goal):
+            if space.path_hit(np.array(places), PASSING, step=STEP) is None:
+                return places[1:]
+        return list(plan(start, goal, space, control.rng, stage="navigate")[1:])
+    except MotionError:
+        return [goal]
+    finally:
+        control.look()
+
+
+def _ways(start: tf.Float, goal: tf.Float) -> Iterator[list[tf.Float]]:
+    """Ways from start to goal, each a list of places; the plainest first."""
     ways = sorted(((a, b) for a in BACK for b in BACK), key=lambda w: ((w[0] > 0) + (w[1] > 0), w[0] + w[1]))
     for off, run_up in ways:
-        places = [start, *([_behind(start, off)] if off else []), *([_behind(goal, run_up)] if run_up else []), goal]
-        path = np.array(places)
-        if _passes(path, floor) and space.path_hit(path, room, step=STEP) is None:
-            control.look()
-            return places[1:]
-    control.look()
-    return [goal]
-
-
-def _room(space: BaseSpace, base: tf.Float) -> float:
-    """Clearance [m] that a place allows."""
-    hit = space.hit(base, PASSING)
-    return PASSING if hit is None else max(0.0, hit.distance - 1e-4)
+        first, last = _behind(start, off), _behind(goal, run_up)
+        turned = (None, np.array([first[0], first[1], goal[2]]), np.array([last[0], last[1], start[2]]))
+        for turn in turned:
+            places = [start, first, *([] if turn is None else [turn]), last, goal]
+            yield [places[0], *(b for a, b in pairwise(places) if np.abs(b - a).max() > 1e-9)]
 
 
 def _behind(base: tf.Float, distance: float) -> tf.Float:
     return base - distance * np.array([np.cos(base[2]), np.sin(base[2]), 0.0])
-
-
-def _passes(path: tf.Float, floor: Floor) -> bool:
-    """Whether the vehicle drives beside furniture, not under it, along straight legs."""
-    for a, b in pairwise(path):
-        count = max(1, int(np.ceil(np.abs(b - a).max() / STEP)))
-        if not all(floor.clear(a + (b - a) * (k / count), PASSING) for k in range(1, count + 1)):
-            return False
-    return True
