@@ -220,7 +220,11 @@ def test_a_thing_no_hand_can_hold_is_a_typed_failure_before_any_motion() -> None
     world.assets["bowl"] = replace(world.assets["bowl"], affordances=Affordances())
     recording = demonstrate(Session(world), rng())
     assert recording.outcome == "failure" and recording.failure is not None
-    assert recording.failure.code == "plan.no_symbolic_plan" and "holding(bowl)" in recording.failure.message
+    assert (
+        recording.failure.code == "plan.no_symbolic_plan"
+        and "holding(bowl)" in recording.failure.message
+        and "wide where it is narrowest" in recording.failure.message
+    )
     assert recording.length == 0
 
 

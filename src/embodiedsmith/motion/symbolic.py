@@ -43,10 +43,24 @@ def plan(world: World, goal: Goal, held: str | None = None) -> tuple[Step, ...]:
     steps: list[Step] = []
     start: frozenset[Fact] | None = None
     for stage in stages:
-        situation, more = _first_plan(situations(world, stage, held, start=start))
+        try:
+            situation, more = _first_plan(situations(world, stage, held, start=start))
+        except MotionError as error:
+            raise _with_reason(error, world, goal) from error
         steps += more
         start = progress(situation, list(more))
     return tuple(steps)
+
+
+def _with_reason(error: MotionError, world: World, goal: Goal) -> MotionError:
+    """The failure, with how much too wide a thing is that no hand spans, when that is why there is no plan."""
+    widest = world.robot.arm.gripper.max_width
+    for item in dict.fromkeys(split_reference(a)[0] for p in predicates(goal) for a in p.args):
+        widths = [g.width for g in world.assets[item].affordances.grasps]
+        if error.code == "plan.no_symbolic_plan" and widths and min(widths) >= widest:
+            reason = f"{item} is {100 * min(widths):.1f} cm wide where it is narrowest, the gripper opens {100 * widest:.1f} cm"
+            return MotionError(error.code, f"{error.what}: {reason}", subjects=(item,), value=min(widths), limit=widest)
+    return error
 
 
 def _first_plan(ways: Iterator[Situation]) -> tuple[Situation, tuple[Step, ...]]:
