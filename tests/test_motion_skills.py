@@ -220,12 +220,19 @@ def test_a_thing_no_hand_can_hold_is_a_typed_failure_before_any_motion() -> None
     world.assets["bowl"] = replace(world.assets["bowl"], affordances=Affordances())
     recording = demonstrate(Session(world), rng())
     assert recording.outcome == "failure" and recording.failure is not None
-    assert (
-        recording.failure.code == "plan.no_symbolic_plan"
-        and "holding(bowl)" in recording.failure.message
-        and "wide where it is narrowest" in recording.failure.message
-    )
+    assert recording.failure.code == "plan.no_symbolic_plan" and "holding(bowl)" in recording.failure.message
     assert recording.length == 0
+
+
+def test_a_thing_too_wide_for_the_hand_is_said_with_its_width() -> None:
+    world = World(bare(says("lifted", "bowl"), on_table("bowl", 0.5, 0.0)))
+    affordances = world.assets["bowl"].affordances
+    wide = tuple(replace(grasp, width=0.2) for grasp in affordances.grasps)
+    world.assets["bowl"] = replace(world.assets["bowl"], affordances=replace(affordances, grasps=wide))
+    failure = demonstrate(Session(world), rng()).failure
+    assert failure is not None and failure.code == "plan.no_symbolic_plan" and failure.subjects == ("bowl",)
+    assert (failure.value, failure.limit) == (0.2, world.robot.arm.gripper.max_width)
+    assert "bowl is 20.0 cm wide where it is narrowest" in failure.message
 
 
 def test_time_runs_out_as_a_typed_failure() -> None:
