@@ -16,7 +16,7 @@ from embodiedsmith import assets, embodiments
 from embodiedsmith.forge.layout import LayoutError, fit, layout, needs
 from embodiedsmith.forge.layout.prisms import Kind, Prism, grown, pairwise, prism
 from embodiedsmith.forge.layout.volumes import apply, corners, volumes
-from embodiedsmith.spec import All, Pose, Scenario
+from embodiedsmith.spec import All, AssetSpec, Pose, Scenario
 from embodiedsmith.world import CompileError, World
 from embodiedsmith.world import transforms as tf
 from embodiedsmith.world.compile import build_assets, root_poses
@@ -362,3 +362,14 @@ def test_sizes_asked_for_are_kept_and_the_misfit_is_told_in_centimetres() -> Non
     things = [item("counter"), item("drawer_unit", "counter", size="small"), item("pan", "counter", size="large")]
     with pytest.raises(LayoutError, match=r"pan .* does not fit into drawer_unit.drawer_top .*: \d+\.\d cm too large"):
         layout(draft(things, goal), np.random.default_rng(0))
+
+
+def test_a_shallow_bowl_grows_until_two_apples_lie_side_by_side() -> None:
+    apples = [item("apple_1", "table"), item("apple_2", "table")]
+    goal = All(goals=tuple(says("inside", a.id, "bowl") for a in apples))
+    made = layout(draft([item("table"), item("bowl", "table"), *apples], goal), np.random.default_rng(0))
+    built = build_assets(made.scene)
+    across = built["apple_1"].size[0] + built["apple_2"].size[0]
+    usual = assets.build(AssetSpec(category="bowl")).affordances.cavities[0].size[0]
+    inner = built["bowl"].affordances.cavities[0].size[0]
+    assert usual < across * (1 + 2**-0.5) / 2 <= inner + 0.002

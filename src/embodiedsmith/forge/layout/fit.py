@@ -12,6 +12,8 @@ SIDE = 0.004  # [m] least play beside a thing in a cavity
 LIFT = 0.015  # [m] least play above a thing that is set into a cavity from its front
 GROWTH = (1.15, 1.3, 1.5)  # factors by which a container may grow
 CHANGES = ((1.15, 1.0), (1.0, 0.9), (1.3, 1.0), (1.0, 0.8), (1.3, 0.8), (1.5, 0.8))  # of container and thing, in the order tried
+FLAT = 0.75  # part of the floor of a shallow container that things side by side may cover
+PAIR = 0.86  # side of the least square that holds two discs cornerwise, (1 + 1/sqrt(2)) / 2 of their diameters' sum
 HEAP = 0.6  # part of a container that heaped things (as their bounding boxes) may fill
 
 
@@ -102,10 +104,31 @@ def heap_fault(place: str, built: dict[str, Asset], needs: Needs) -> Finding | N
         c.size[0] * c.size[1] * (c.size[2] + (over if c.joint is None and c.opening[2] > 0.7 else 0.0)) for c in cavities
     )
     if volume <= room:
-        return None
+        return _layer_fault(place, items, built)
     return Finding(
         code="geometry.too_many", subjects=(place, *items), value=volume, limit=room, unit="m^3",
         message=f"{len(items)} things of {1e3 * volume:.2f} l in all are too many for {place} ({1e3 * room:.2f} l)",
+    )  # fmt: skip
+
+
+def _layer_fault(place: str, items: list[str], built: dict[str, Asset]) -> Finding | None:
+    """Why things do not lie side by side in a container too shallow to hold a second layer; None: they do, or it is deep."""
+    cavities = built[place].affordances.cavities
+    tall = max(float(built[i].size[2]) for i in items)
+    if len(cavities) != 1 or cavities[0].opening[2] <= 0.7 or cavities[0].size[2] >= 1.5 * tall:
+        return None
+    x, y, _ = cavities[0].size
+    widths = sorted((float(built[i].size[:2].min()) for i in items), reverse=True)
+    area = sum(float(built[i].size[0] * built[i].size[1]) for i in items)
+    widest = widths[0] + widths[1]
+    if area <= FLAT * x * y and (widest <= max(x, y) or PAIR * widest <= min(x, y)):
+        return None
+    return Finding(
+        code="geometry.too_many", subjects=(place, *items), value=area, limit=FLAT * x * y, unit="m^2",
+        message=(
+            f"{len(items)} things ({1e4 * area:.0f} cm^2) do not lie side by side in {place} "
+            f"({100 * x:.1f} x {100 * y:.1f} cm), which is too shallow for a heap"
+        ),
     )  # fmt: skip
 
 
