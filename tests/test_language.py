@@ -61,6 +61,9 @@ BRIEFS = [
     ("the mug should be on the plate", "on(mug, plate)"),
     ("the apple belongs in the bowl", "inside(apple, bowl)"),
     ("mug on plate", "on(mug, plate)"),
+    ("put the block that is red in the bowl", "inside(block, bowl)"),
+    ("put the mug which is on the plate in the drawer", f"inside(mug, {TOP})"),
+    ("put the mug in the drawer. then put the spoon in the same drawer too", f"inside(mug, {TOP}) & inside(spoon, {TOP})"),
     ("hide the apple in the drawer", f"inside(apple, {TOP})"),
     ("throw the can away", "inside(can, bin)"),
     ("把苹果扔掉", "inside(apple, bin)"),
@@ -536,3 +539,9 @@ def test_nothing_else_lies_about_that_all_red_things_could_mean() -> None:
         draft = propose("put all the red things in the box", seed)
         moved = {p.args[0] for p in _predicates(draft.scenario.task.goal)}
         assert {i.id for i in draft.scenario.scene.items} == moved | {"box", "table"}
+
+
+def test_relative_clauses_say_what_a_thing_is_like_and_where() -> None:
+    assert item(propose("put the block that is red in the bowl"), "block").asset.color == "red"
+    mug = item(propose("put the mug which is on the plate in the drawer"), "mug")
+    assert (mug.parent, mug.relation) == ("plate", "on")

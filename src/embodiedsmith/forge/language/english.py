@@ -520,6 +520,25 @@ class English:
         if phrase.kind == "part" and phrase.owner is None and (self.cursor.sees("of") or self._owner_relation()):
             self.cursor.at += 1
             phrase = replace(phrase, owner=self._thing())
+        return phrase if phrase.kind == "part" else self._relative(phrase)
+
+    def _relative(self, phrase: NounPhrase) -> NounPhrase:
+        """ "The block that is red", "the mug which is on the table"."""
+        token = self.cursor.peek()
+        if token is None or not token.has("be") or not token.text.lower().startswith(("that", "which")):
+            return phrase
+        if self.cursor.sees("color", "size", "material", ahead=1):
+            self.cursor.at += 1
+            words: dict[str, str] = {}
+            while (token := self.cursor.peek()) is not None and not token.has("position") and self._modifier(token, words):
+                self.cursor.at += 1
+            size, materials = looks(words)
+            return replace(
+                phrase, color=words.get("color", phrase.color), size=size or phrase.size, materials=materials or phrase.materials
+            )
+        if self.cursor.sees("relation", "adverb", ahead=1):
+            self.cursor.at += 1
+            return replace(phrase, place=self._where())
         return phrase
 
     def _owner_relation(self) -> bool:

@@ -115,7 +115,7 @@ NUMBERS: dict[str, tuple[str, ...]] = {
     )
 } | {"12": ("twelve", "dozen"), "20": ("twenty",), "100": ("hundred",)}
 """Words; other numbers are read from their digits."""
-ARTICLES = _words("teh, the, a, an, my, your, our, this, that, these, those, its, their")
+ARTICLES = _words("teh, the, the same, same, a, an, my, your, our, this, that, these, those, its, their")
 FRESH = _words("another, the other, other, one more, a second, a different, a new, new")
 
 KINDS = _words(
@@ -157,7 +157,7 @@ FILLERS = _words(
     "if you please, be so kind as to, be so kind and, be so good as to, so kind as to, very much, so much, a lot, many thanks, "
     "thx, in advance, right now, immediately, asap, for us, sir, dear robot, alright, the robot should, the robot must, "
     "the robot has to, robot should, the arm should, the robot is to, you have to, you are to, how about, simply, quick, "
-    "somewhere, here, find, locate, look for, cheers"
+    "too, as well, also, somewhere, here, find, locate, look for, cheers"
 )
 EXIST = _words("there is, there are, there's, there are also, there is also, imagine, we have, you see, i have, you have, it has")
 WITH = _words("with, has, containing, holding, having, contains, holds")
