@@ -190,6 +190,30 @@ def test_a_thing_is_put_at_the_point_asked_for() -> None:
     np.testing.assert_allclose(recording.observations["items/block"][-1, :2], (0.5, -0.25), atol=0.02)
 
 
+@pytest.mark.parametrize(
+    ("thing", "target", "relation"), [("knife", "box", "inside"), ("mug", "tray", "on"), ("can", "bin", "inside")]
+)
+def test_what_is_let_go_of_stays_where_it_falls(thing: str, target: str, relation: str) -> None:
+    """A knife does not pass through the floor of a box, a mug stands on a tray, a can drops into a narrow bin."""
+    goal = says(relation, thing, target)
+    world = World(bare(goal, on_table(thing, 0.45, 0.2), on_table(target, 0.5, -0.15)))
+    recording = demonstrate(Session(world), rng())
+    assert recording.outcome == "success", recording.failure
+    world.restore(recording.states[-1])
+    assert not world.touching(thing, "table")
+    assert world.corners(thing)[:, 2].min() > TABLE
+
+
+def test_two_things_share_a_bowl() -> None:
+    """The second finds its place beside the first, which lies in the middle."""
+    bowl = on_table("bowl", 0.5, -0.15, params={"diameter": 0.18})
+    apples = [on_table(f"apple_{k}", 0.45, y, category="apple") for k, y in ((1, 0.12), (2, 0.25))]
+    goal = All(goals=tuple(says("inside", f"apple_{k}", "bowl") for k in (1, 2)))
+    recording = demonstrate(Session(World(bare(goal, bowl, *apples))), rng())
+    assert recording.outcome == "success", recording.failure
+    assert skills_of(recording) == ["pick", "place", "pick", "place"]
+
+
 def test_a_thing_is_put_near_another() -> None:
     scenario = bare(says("near", "apple", "block"), on_table("apple", 0.45, 0.25), on_table("block", 0.5, -0.15))
     recording = demonstrate(Session(World(scenario)), rng())

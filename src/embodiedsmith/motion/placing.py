@@ -24,6 +24,8 @@ SPOTS = 14
 YAWS = (0.0, 0.5, -0.5, 1.0, -1.0)  # fractions of pi/2 tried round the first guess
 MAX_TRIED = 120
 EDGE = 0.012  # [m] kept from the edge of a support or the wall of a cavity
+CRAMPED = 0.03  # [m] of play from the middle of a container below which things go along its wall once something lies in it
+TIGHT = 0.004  # [m] kept from that wall
 SMALL = 0.13  # [m] a support narrower than this is aimed at in its middle
 RETREAT = 0.10  # [m]
 TOUCHDOWN = 0.012  # [m] above where it is let go from which a thing may touch what it is put down on
@@ -297,6 +299,12 @@ def _points(control: Controller, item: str, place: Support | Cavity, T_world_pla
         draws = control.rng.uniform(-1, 1, (SPOTS * 3, 2)) * np.maximum(half, 0.0)
         points += [(float(x), float(y)) for x, y in draws if _inside_shape((x, y), half, place.shape)]
     taken = _taken(control, item, T_world_place)
+    if isinstance(place, Cavity) and min(half) < CRAMPED:
+        within = [t for t in taken if np.hypot(t[0], t[1]) < 0.5 * max(place.size[:2])]
+        ring = 0.5 * float(min(place.size[:2])) - radius - TIGHT
+        if within and ring > 0:  # beside what lies there already, along the wall
+            around = [(ring * float(np.cos(a)), ring * float(np.sin(a))) for a in np.linspace(-np.pi, np.pi, 8, endpoint=False)]
+            return sorted(around, key=lambda p: -min(np.hypot(p[0] - x, p[1] - y) for x, y, _ in within))
     base = tf.inverse(T_world_place) @ np.append(control.base_pose()[:3, 3], 1.0)
     reach = control.robot.arm.reach
 
