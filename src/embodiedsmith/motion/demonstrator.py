@@ -14,7 +14,7 @@ from embodiedsmith.motion.operators import Step
 from embodiedsmith.motion.skills import skills
 from embodiedsmith.tasks.recording import Failure, Recording
 from embodiedsmith.tasks.session import Session
-from embodiedsmith.world import SettleError, WorldFault
+from embodiedsmith.world import WorldFault
 
 REPLANS = 2
 REST = 40  # control steps to wait for the goal to hold at rest
@@ -102,6 +102,3 @@ def _rest(control: Controller) -> Failure | None:
         code="goal.not_reached", step=control.session.steps, value=margin, limit=0.0,
         message=f"every step was done, but the goal does not hold: its margin is {margin:.4g}",
     )  # fmt: skip
-
-
-__all__ = ["SettleError", "demonstrate"]
