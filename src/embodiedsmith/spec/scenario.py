@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from embodiedsmith.spec.asked import Asked
 from embodiedsmith.spec.base import Noun, digest
 from embodiedsmith.spec.pose import Pose
 from embodiedsmith.spec.scene import ID_PATTERN, SceneSpec
@@ -21,6 +22,7 @@ class Brief(Noun):
 
     text: str = Field(min_length=1, max_length=2000)
     embodiment: str = Field(default="panda", pattern=ID_PATTERN)
+    """Name of the robot, or `any`: the forge may choose."""
     agent: AgentName = "rule"
     mode: Mode = "joint"
     seed: int = Field(default=0, ge=0)
@@ -67,6 +69,10 @@ class Provenance(Noun):
     """Which of the scenarios drawn for the brief this is."""
     proposals: int = 1
     """How many proposals were drawn until this one passed."""
+    edits: int = 0
+    """How many edits the last of them took."""
+    asked: Asked | None = None
+    """What the user's words fix about it."""
     versions: dict[str, str] = Field(default_factory=dict)
 
 

@@ -13,6 +13,7 @@ Identifier = str
 ID_PATTERN = r"^[a-z][a-z0-9_]*$"
 Setting = Literal["tabletop", "counter", "kitchen", "room"]
 Relation = Literal["on", "inside", "attached"]
+Size = Literal["small", "medium", "large"]
 ParamValue = bool | int | float | str | tuple[str, ...]
 
 
@@ -26,7 +27,7 @@ class AssetSpec(Noun):
     """A colour name the catalogue knows ("red"); None is the category's default."""
     material: str | None = None
     """A material name the catalogue knows ("wood"); None is the category's default."""
-    size: Literal["small", "medium", "large"] = "medium"
+    size: Size = "medium"
     """The word for the size; the category says what it means in metres."""
 
 

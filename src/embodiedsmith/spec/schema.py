@@ -6,16 +6,18 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from embodiedsmith.spec.asked import Asked
 from embodiedsmith.spec.base import Noun
-from embodiedsmith.spec.findings import Edit, Finding
+from embodiedsmith.spec.edits import Edit
+from embodiedsmith.spec.findings import Finding
 from embodiedsmith.spec.pose import Pose
 from embodiedsmith.spec.scenario import Brief, EmbodimentSpec, Provenance, Randomization, Scenario
 from embodiedsmith.spec.scene import AssetSpec, CameraSpec, Item, LightSpec, SceneSpec
 from embodiedsmith.spec.task import Goal, Predicate, TaskSpec
 
 _NOUNS: tuple[type[Noun], ...] = (
-    AssetSpec, Brief, CameraSpec, EmbodimentSpec, Finding, Item, LightSpec, Pose, Predicate, Provenance, Randomization, Scenario,
-    SceneSpec, TaskSpec,
+    Asked, AssetSpec, Brief, CameraSpec, EmbodimentSpec, Finding, Item, LightSpec, Pose, Predicate, Provenance, Randomization,
+    Scenario, SceneSpec, TaskSpec,
 )  # fmt: skip
 
 

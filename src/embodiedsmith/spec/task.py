@@ -81,6 +81,8 @@ class TaskSpec(Noun):
     """A goal, the words for it, and how long it may take."""
 
     goal: Goal
+    initial: tuple[Predicate, ...] = ()
+    """What must hold when an episode begins, beyond what items and their joints say: the mug left of the plate."""
     instructions: dict[Language, str] = Field(default_factory=dict)
     """Text generated from the goal, by language: it cannot disagree with the checker."""
     user_text: str | None = None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from embodiedsmith.forge.agents.agent import Agent, Draft
+from embodiedsmith.forge.agents.agent import Agent, Case, Draft, Repair
 from embodiedsmith.forge.agents.rule import RuleAgent
 from embodiedsmith.runtime.errors import unknown_name
 
-__all__ = ["Agent", "Draft", "RuleAgent", "get", "names"]
+__all__ = ["Agent", "Case", "Draft", "Repair", "RuleAgent", "get", "names"]
 
 _AGENTS: dict[str, type[RuleAgent]] = {RuleAgent.name: RuleAgent}
 

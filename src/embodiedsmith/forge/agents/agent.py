@@ -1,13 +1,14 @@
-"""What an agent is: it proposes a draft of a scenario for a brief. Code accepts or rejects it, never the agent."""
+"""What an agent is: it proposes a draft of a scenario for a brief, and edits for findings. Code accepts or rejects both."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
-from embodiedsmith.spec import Brief, Scenario
+from embodiedsmith.spec import Asked, Brief, Edit, EditKind, Finding, Scenario
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,10 +21,37 @@ class Draft:
     """How the brief was understood, for the user to check."""
     warnings: tuple[str, ...] = ()
     """Where a word or a relation was taken for a near one."""
+    asked: Asked | None = None
+    """What the user's words fix; None: only the goal."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """A scenario that critics have found fault with."""
+
+    brief: Brief
+    scenario: Scenario
+    """As judged: laid out, unless the layout itself failed."""
+    findings: tuple[Finding, ...]
+    """Errors first, the likeliest cause of the others first."""
+    asked: Asked
+    allowed: frozenset[EditKind]
+    """Kinds of edit the forge's mode permits."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Repair:
+    """Edits that belong together and are tried as one."""
+
+    edits: tuple[Edit, ...]
+    cures: str
+    """Code of the finding it is meant for."""
+    why: str
+    """One line for people: "move the box away from the microwave's door"."""
 
 
 class Agent(Protocol):
-    """Proposes scenarios."""
+    """Proposes scenarios, and repairs of them."""
 
     name: str
 
@@ -34,4 +62,8 @@ class Agent(Protocol):
             NotUnderstood: words of the brief mean nothing here.
             CannotBe: what it asks for cannot be.
         """
+        ...
+
+    def edit(self, case: Case, rng: np.random.Generator) -> Iterator[Repair]:
+        """Repairs to try for a case, the likeliest first; the forge takes the first that makes things better."""
         ...

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from embodiedsmith import embodiments
 from embodiedsmith.assets import Asset
-from embodiedsmith.forge.agents.agent import Draft
+from embodiedsmith.forge.agents.agent import Case, Draft, Repair
 from embodiedsmith.forge.agents.effects import Effect, goal_of, skills
 from embodiedsmith.forge.agents.furnish import Furnishing
 from embodiedsmith.forge.agents.ground import Grounding, phrases_of
 from embodiedsmith.forge.agents.stage import Stage
 from embodiedsmith.forge.language import CannotBe, Meaning, NotUnderstood, read
+from embodiedsmith.forge.repairs import repairs
 from embodiedsmith.spec import All, Brief, EmbodimentSpec, Goal, Provenance, Scenario, SceneSpec, TaskSpec
 from embodiedsmith.tasks import goal_faults, instruction
 
@@ -54,6 +57,10 @@ class RuleAgent:
             reading=_reading(meaning, task, scene),
             warnings=tuple(dict.fromkeys((*meaning.warnings, *grounding.warnings))),
         )
+
+    def edit(self, case: Case, rng: np.random.Generator) -> Iterator[Repair]:
+        """Repairs to try; see `Agent.edit`."""
+        return repairs(case, rng)
 
 
 def _drawn(meaning: Meaning, text: str, rng: np.random.Generator) -> tuple[Grounding, SceneSpec, Goal]:

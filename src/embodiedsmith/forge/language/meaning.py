@@ -8,11 +8,13 @@ from typing import Literal
 from embodiedsmith.spec import Language
 
 Size = Literal["small", "medium", "large"]
-Relation = Literal["in", "on", "near", "to", "from"]
-"""Where something is or goes. `to` leaves it to the destination whether that means in or on; `from` is where it was."""
+Relation = Literal["in", "on", "near", "to", "from", "left", "right", "front", "behind", "between", "at"]
+"""Where something is or goes. `to` leaves it to the destination whether that means in or on; `from` is where it was. Left, right,
+in front of and behind are as the robot sees it: behind is farther from it."""
 
 HeadKind = Literal["category", "tag", "part", "pronoun", "one"]
 Quantity = Literal["one", "some", "each"]
+Superlative = Literal["largest", "smallest", "tallest", "shortest", "leftmost", "rightmost", "nearest", "farthest"]
 
 Action = Literal["put", "take", "remove", "lift", "grasp", "touch", "open", "close", "stack", "upright", "contact"]
 
@@ -43,6 +45,8 @@ class NounPhrase:
     """What the part belongs to."""
     place: Place | None = None
     """Where it is at the start, when said."""
+    superlative: Superlative | None = None
+    """Which of several: "the largest block". Nearest and farthest are from the robot."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +55,8 @@ class Place:
 
     relation: Relation
     target: NounPhrase | None
+    second: NounPhrase | None = None
+    """The other thing of `between`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,5 +99,9 @@ class Meaning:
     setting: str | None = None
     """`tabletop`, `counter`, `kitchen` or `room`, when a word says so."""
     clutter: Literal["cluttered", "tidy"] | None = None
+    at_least: int = 0
+    """Fewest free things there must be in the scene ("with at least six things on it")."""
+    still: tuple[NounPhrase, ...] = ()
+    """Things that must not be moved."""
     warnings: tuple[str, ...] = ()
     """Where a word was taken for a near one."""
