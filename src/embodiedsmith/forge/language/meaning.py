@@ -32,7 +32,8 @@ class NounPhrase:
     count: int | None = None
     """How many, when a number was said."""
     fresh: bool = False
-    """Whether it must be another thing than those mentioned before ("another", "the other")."""
+    """Whether it must be another thing than those mentioned before ("another", "the other"). With `quantity` each or a plural: all
+    that are left ("the others", "the rest of the blocks")."""
     uncounted: bool = False
     """Whether one or several may be meant: a Chinese noun without a number."""
     color: str | None = None
@@ -46,7 +47,9 @@ class NounPhrase:
     place: Place | None = None
     """Where it is at the start, when said."""
     superlative: Superlative | None = None
-    """Which of several: "the largest block". Nearest and farthest are from the robot."""
+    """Which of several: "the largest block", "the smaller mug". Nearest and farthest are from the robot."""
+    among: NounPhrase | None = None
+    """The group it is one of, or some of: "one of them", "the largest of the three blocks". `kind` is then `one`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +75,11 @@ class Command:
     source: NounPhrase | None = None
     then: bool = False
     """Whether the words say it comes after what was said before."""
+    first: bool = False
+    """Whether the words say it is the first of several steps ("first open the drawer, then ..."): what follows with `then` must be done
+    in that order, even where the end would be the same in another."""
+    keep: bool = False
+    """Whether a state is only to hold at the end, whatever it is at the start ("leave the drawer closed")."""
     deliberate: bool = False
     """Whether lifting or grasping counts for itself though something follows ("lift it, then put it down")."""
 
@@ -103,5 +111,7 @@ class Meaning:
     """Fewest free things there must be in the scene ("with at least six things on it")."""
     still: tuple[NounPhrase, ...] = ()
     """Things that must not be moved."""
+    used: tuple[NounPhrase, ...] = ()
+    """Which of several is meant wherever words leave it open ("use the left drawer")."""
     warnings: tuple[str, ...] = ()
     """Where a word was taken for a near one."""
