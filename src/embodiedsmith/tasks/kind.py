@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -72,6 +72,27 @@ class Bound:
     """The margin now, in SI units; the probe it was bound to has been refreshed."""
     reset: Callable[[], None] = lambda: None
     """Called when an episode starts, for predicates that compare with the start."""
+    mark: Callable[[], Callable[[], None]] = lambda: _forget
+    """Gives a function that takes back what `margin` has remembered since, for predicates whose margin remembers: a state can then
+    be looked at as if it were the next, and another after it."""
+
+
+def _forget() -> None:
+    """Most predicates remember nothing but the start."""
+
+
+@dataclass(frozen=True)
+class NearMiss:
+    """A state just outside a predicate's truth, which a careless checker would accept."""
+
+    name: str
+    """What is almost right, in a few words: "beside it, to the left"."""
+    apply: Callable[[World], None]
+    """Puts the world into that state: poses, joints, fingers. Time does not pass; `mj_forward` has been called."""
+
+
+def _none_near(world: World, args: Args, params: Params) -> Iterator[NearMiss]:
+    return iter(())
 
 
 def _no_faults(assets: Assets, args: Args, params: Params) -> list[str]:
@@ -89,6 +110,10 @@ class PredicateKind:
     """Ties the predicate to a world, doing once what need not be done every step. Args have been checked, params are complete."""
     check: Callable[[Assets, Args, Params], list[str]] = _no_faults
     """What makes it impossible by construction (what goes in is too large), beyond what `faults` finds from the roles."""
+    near_misses: Callable[[World, Args, Params], Iterator[NearMiss]] = _none_near
+    """States just outside the truth, at least four. Called with complete params in a world where the predicate holds, which is
+    restored before each is applied: they do not add up, and read off the world beforehand whatever they depend on. Helpers
+    that move things are in `tasks.near_misses`."""
     words: dict[Language, Words]
     leads_to: frozenset[str] = frozenset()
     """Predicates that it is a natural step towards: an instruction may mention it on the way without the goal asking for it."""
