@@ -346,7 +346,8 @@ def test_an_item_and_a_handle_out_of_reach() -> None:
 
 def test_what_no_gripper_spans() -> None:
     """Furniture has nothing to be lifted by."""
-    heavy = changed(on_table((0.0, 0.3), (0.0, -0.3)), "block_1", asset=item("shelf").asset, fixed=False)
+    still = on_table((-0.1, 0.0), (0.0, -0.45), position=0.0, yaw=0.0)
+    heavy = changed(still, "block_1", asset=item("shelf").asset, fixed=False)
     task = heavy.task.model_copy(update={"goal": says("lifted", "block_1")})
     (finding,) = found("reach", heavy.model_copy(update={"task": task}))
     assert finding.code == "reach.no_grasp"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,20 +13,31 @@ import numpy as np
 
 from embodiedsmith.assets.asset import Asset
 from embodiedsmith.runtime.seeds import generator
-from embodiedsmith.spec import Finding, Scenario
+from embodiedsmith.spec import EditKind, Finding, Scenario
 from embodiedsmith.tasks.recording import Recording
 from embodiedsmith.world import World
 from embodiedsmith.world.compile import build_assets
 
+STARTS = 3  # starts of a scenario that critics look at, since each varies; the witness comes from the first that works
+
 
 @dataclass
 class Cost:
-    """What a critic has cost so far. Reported, never part of anything that is hashed or compared."""
+    """What a critic has cost so far. All but the seconds is the same wherever and whenever it runs."""
 
     seconds: float = 0.0
-    """Wall clock [s]."""
+    """Wall clock [s]: reported, never part of anything that is hashed or compared."""
+    simulated: float = 0.0
+    """Physics computed, settling included [s]."""
+    plans: int = 0
+    """Motions planned free of collisions; inverse kinematics alone is no plan."""
     reviews: int = 0
     rejections: int = 0
+
+    @property
+    def units(self) -> float:
+        """What budgets count: simulated seconds and plans."""
+        return self.simulated + self.plans
 
 
 class Context:
@@ -44,6 +55,8 @@ class Context:
         self.witness: Recording | None = None
         """The demonstration that the execution critic accepted; None until then."""
         self.costs: dict[str, Cost] = {} if costs is None else costs
+        self.plans = 0
+        """Motions planned so far: whoever plans adds to it."""
 
     @cached_property
     def assets(self) -> dict[str, Asset]:
@@ -52,8 +65,25 @@ class Context:
 
     @cached_property
     def world(self) -> World:
-        """The compiled world, not yet reset; raises CompileError. Every critic resets it before use."""
-        return World(self.scenario)
+        """The compiled world, not yet reset; raises CompileError. Every critic resets it before use, and changes no constant."""
+        return World(self.scenario, remember=STARTS)
+
+    @property
+    def simulated(self) -> float:
+        """Physics computed so far [s]."""
+        return self.world.simulated if "world" in vars(self) else 0.0
+
+    def start(self, attempt: int = 0) -> World:
+        """The world at the start of an attempt: one of the starts from which the execution critic looks for a witness.
+
+        Each is settled once, whoever looks at it first; raises SettleError when it does not come to rest.
+        """
+        self.world.reset(self.start_rng(attempt))
+        return self.world
+
+    def start_rng(self, attempt: int) -> np.random.Generator:
+        """What an attempt draws from: first its reset, then its planners."""
+        return self.rng("witness", attempt)
 
     def rng(self, *names: str | int) -> np.random.Generator:
         """The random stream of that name for this scenario."""
@@ -80,8 +110,8 @@ class Critic(Protocol):
     """Order: 0 is the cheapest. A tier that finds an error ends the review."""
     on_draft: bool
     """Whether it can judge a draft in which nothing has a place yet."""
-    codes: tuple[str, ...]
-    """Every finding code it can give."""
+    codes: Mapping[str, tuple[EditKind, ...]]
+    """Every finding code it can give, with the kinds of edit that could cure it, the likeliest first."""
 
     def review(self, context: Context) -> list[Finding]:
         """Everything it finds; empty: nothing wrong."""

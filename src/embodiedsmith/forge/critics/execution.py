@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from embodiedsmith.forge.critics.base import Context
 from embodiedsmith.motion import demonstrate
-from embodiedsmith.spec import Finding
+from embodiedsmith.spec import EditKind, Finding
 from embodiedsmith.tasks import Failure, Session
 from embodiedsmith.world import SettleError
 
@@ -15,9 +17,12 @@ class ExecutionCritic:
     """Runs the demonstrator; keeps the first success in `Context.witness`."""
 
     name = "execution"
-    tier = 5
+    tier = 60
     on_draft = False
-    codes = ("execution.failed", "execution.start_moves")
+    codes: Mapping[str, tuple[EditKind, ...]] = {
+        "execution.failed": ("unblock", "move", "move_base", "turn", "change_support", "swap_asset", "change_embodiment"),
+        "execution.start_moves": ("move", "turn", "change_support", "swap_asset", "remove"),
+    }
 
     def review(self, context: Context) -> list[Finding]:
         """How every attempt failed, when none succeeded."""
@@ -25,10 +30,11 @@ class ExecutionCritic:
         for attempt in range(ATTEMPTS):
             session = Session(context.world, seed=context.seed, attempt=attempt)
             try:
-                recording = demonstrate(session, context.rng("witness", attempt))
+                recording = demonstrate(session, context.start_rng(attempt))
             except SettleError as error:
                 findings += [f.model_copy(update={"code": "execution.start_moves"}) for f in error.findings]
                 continue
+            context.plans += int(recording.cost["plans"])
             if recording.outcome == "success":
                 context.witness = recording
                 return []

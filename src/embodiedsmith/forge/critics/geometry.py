@@ -7,7 +7,7 @@ larger than they are.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import combinations
 
 import mujoco
@@ -17,7 +17,7 @@ from embodiedsmith.forge.critics.base import Context
 from embodiedsmith.forge.layout import fit, needs
 from embodiedsmith.forge.layout.prisms import Float, Kind, Prism, grown, pairwise
 from embodiedsmith.forge.layout.volumes import volumes
-from embodiedsmith.spec import Finding, Item
+from embodiedsmith.spec import EditKind, Finding, Item
 from embodiedsmith.world import transforms as tf
 from embodiedsmith.world.compile import joint_position
 from embodiedsmith.world.world import OVERLAP
@@ -27,12 +27,18 @@ class GeometryCritic:
     """Judges the layout as it is before anything moves."""
 
     name = "geometry"
-    tier = 1
+    tier = 10
     on_draft = False
-    codes = (
-        "geometry.unplaced", "geometry.too_large", "geometry.too_many", "geometry.outside", "geometry.overlap",
-        "geometry.too_close", "geometry.swing_blocked", "geometry.handle_blocked",
-    )  # fmt: skip
+    codes: Mapping[str, tuple[EditKind, ...]] = {
+        "geometry.unplaced": ("move", "move_base"),
+        "geometry.too_large": ("resize", "swap_asset", "change_argument", "change_support"),
+        "geometry.too_many": ("resize", "swap_asset", "change_argument"),
+        "geometry.outside": ("move", "turn", "change_support", "resize", "remove"),
+        "geometry.overlap": ("move", "turn", "change_support", "move_base", "resize", "remove"),
+        "geometry.too_close": ("move", "turn", "change_support", "resize", "remove"),
+        "geometry.swing_blocked": ("unblock", "turn", "move", "change_support", "remove"),
+        "geometry.handle_blocked": ("unblock", "turn", "move", "change_support", "remove"),
+    }
 
     def review(self, context: Context) -> list[Finding]:
         """Everything that does not fit, overlaps, or is in the way."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from embodiedsmith.forge.critics.base import Context
+from collections.abc import Mapping
+
+from embodiedsmith.forge.critics.base import STARTS, Context
 from embodiedsmith.motion import symbolic
 from embodiedsmith.motion.errors import MotionError
-from embodiedsmith.spec import All, Any, Finding, Goal, Not, Predicate, Sequence, predicates
+from embodiedsmith.spec import All, Any, EditKind, Finding, Goal, Not, Predicate, Sequence, predicates
 from embodiedsmith.tasks import GoalMonitor, title
 from embodiedsmith.world import SettleError
 
-DRAWS = 3  # starts that are looked at, since each varies
 FALSE_BY = 0.01  # [m or rad] by which the goal must be false at the start
 FALSE_BY_NEGATED = 0.0005  # the same for goals with `not`: a contact has no depth, so what holds holds by a millimetre
 
@@ -18,18 +19,32 @@ class LogicCritic:
     """Looks at the start of several attempts, and plans without geometry."""
 
     name = "logic"
-    tier = 3
+    tier = 30
     on_draft = False
-    codes = ("logic.start_moves", "logic.already_true", "logic.nearly_true", "logic.no_plan", "logic.nothing_to_do")
+    codes: Mapping[str, tuple[EditKind, ...]] = {
+        "logic.start_moves": ("move", "turn", "change_support", "swap_asset", "remove"),
+        "logic.already_true": ("change_support", "set_joint", "move", "change_argument"),
+        "logic.nearly_true": ("move", "set_joint", "change_support", "set_tolerance"),
+        "logic.no_plan": (
+            "resize",
+            "swap_asset",
+            "change_embodiment",
+            "change_support",
+            "change_argument",
+            "split_goal",
+            "remove",
+        ),
+        "logic.nothing_to_do": ("change_support", "move", "turn", "change_argument"),
+    }
 
     def review(self, context: Context) -> list[Finding]:
         """Whether the goal holds (nearly) at the start, then whether a sequence of skills brings it about."""
         world, task = context.world, context.scenario.task
         monitor = GoalMonitor(task.goal, world, hold_steps=task.hold_steps)
         limit = FALSE_BY_NEGATED if _negates(task.goal) else FALSE_BY
-        for draw in range(DRAWS):
+        for draw in range(STARTS):
             try:
-                world.reset(context.rng(self.name, draw))
+                context.start(draw)
             except SettleError as error:
                 return [f.model_copy(update={"code": "logic.start_moves"}) for f in error.findings]
             margin = monitor.reset()

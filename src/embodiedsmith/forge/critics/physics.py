@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import mujoco
 import numpy as np
 
 from embodiedsmith.forge.critics.base import Context
-from embodiedsmith.spec import Finding
+from embodiedsmith.spec import EditKind, Finding
 from embodiedsmith.world import SettleError, World, WorldFault
 
 WAIT = 2.0  # [s] for which nothing may happen
@@ -19,18 +21,23 @@ class PhysicsCritic:
     """Lets the world settle and waits, with the robot holding still."""
 
     name = "physics"
-    tier = 2
+    tier = 20
     on_draft = False
-    codes = (
-        "physics.overlap", "physics.moves", "physics.turns", "physics.shifted", "physics.drifts", "physics.sinks",
-        "physics.creeps", "physics.fault",
-    )  # fmt: skip
+    codes: Mapping[str, tuple[EditKind, ...]] = {
+        "physics.overlap": ("move", "turn", "change_support", "resize", "move_base", "remove"),
+        "physics.moves": ("move", "turn", "swap_asset", "change_support", "remove"),
+        "physics.turns": ("move", "turn", "swap_asset", "change_support", "remove"),
+        "physics.shifted": ("move", "turn", "change_support", "swap_asset", "remove"),
+        "physics.drifts": ("move", "turn", "swap_asset", "change_support", "remove"),
+        "physics.sinks": ("move", "swap_asset", "resize", "change_support", "remove"),
+        "physics.creeps": ("set_joint", "turn", "swap_asset"),
+        "physics.fault": ("move", "swap_asset", "resize", "remove"),
+    }
 
     def review(self, context: Context) -> list[Finding]:
         """What moves, sinks or opens by itself."""
-        world = context.world
         try:
-            world.reset(context.rng(self.name))
+            world = context.start()
         except SettleError as error:
             return list(error.findings)
         free = [item.id for item in context.scenario.scene.items if not item.fixed]

@@ -6,7 +6,7 @@ Inverse kinematics only, without obstacles. A robot on wheels drives up to thing
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from embodiedsmith.forge.critics.base import Context
 from embodiedsmith.forge.layout import needs
 from embodiedsmith.forge.layout.volumes import USED
 from embodiedsmith.motion.kinematics import Kinematics, kinematics
-from embodiedsmith.spec import Finding, predicates
+from embodiedsmith.spec import EditKind, Finding, predicates
 from embodiedsmith.tasks import predicate
 from embodiedsmith.world import SettleError, World
 from embodiedsmith.world import transforms as tf
@@ -31,17 +31,20 @@ class ReachCritic:
     """Solves for the joints at every place the hand must go to, in the order of their cost."""
 
     name = "reach"
-    tier = 4
+    tier = 40
     on_draft = False
-    codes = ("reach.unreachable", "reach.no_grasp", "reach.start_moves")
+    codes: Mapping[str, tuple[EditKind, ...]] = {
+        "reach.unreachable": ("move", "move_base", "turn", "change_support", "change_embodiment", "change_argument"),
+        "reach.no_grasp": ("resize", "swap_asset", "change_embodiment", "change_argument"),
+        "reach.start_moves": ("move", "turn", "change_support", "swap_asset", "remove"),
+    }
 
     def review(self, context: Context) -> list[Finding]:
         """What is out of reach, with the distance that is missing."""
-        world = context.world
-        if world.robot.base.kind != "fixed":
+        if context.world.robot.base.kind != "fixed":
             return []
         try:
-            world.reset(context.rng(self.name))
+            world = context.start()
         except SettleError as error:
             return [f.model_copy(update={"code": "reach.start_moves"}) for f in error.findings]
         wanted = needs.read(context.scenario, context.assets)

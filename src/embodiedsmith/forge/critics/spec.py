@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from embodiedsmith import embodiments
 from embodiedsmith.forge.critics.base import Context
 from embodiedsmith.forge.layout import fit, needs
 from embodiedsmith.runtime.errors import SmithError
-from embodiedsmith.spec import Finding, Item
+from embodiedsmith.spec import EditKind, Finding, Item
 from embodiedsmith.tasks import goal_faults
 from embodiedsmith.world import CompileError
 
@@ -17,7 +19,14 @@ class SpecCritic:
     name = "spec"
     tier = 0
     on_draft = True
-    codes = ("spec.asset", "spec.robot", "spec.support", "spec.joint", "spec.not_furniture", "spec.goal")
+    codes: Mapping[str, tuple[EditKind, ...]] = {
+        "spec.asset": ("swap_asset", "resize", "remove"),
+        "spec.robot": ("change_embodiment",),
+        "spec.support": ("change_support", "swap_asset", "remove"),
+        "spec.joint": ("swap_asset",),
+        "spec.not_furniture": ("swap_asset", "remove"),
+        "spec.goal": ("change_argument", "resize", "swap_asset", "add"),
+    }
 
     def review(self, context: Context) -> list[Finding]:
         """Every fault of the scenario's names at once."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from embodiedsmith.forge.critics.base import Context
-from embodiedsmith.spec import Finding
+from embodiedsmith.spec import EditKind, Finding
 from embodiedsmith.tasks.text import check_text
 
 
@@ -13,7 +15,7 @@ class WordingCritic:
     name = "wording"
     tier = 0
     on_draft = True
-    codes = ("logic.text_disagrees",)
+    codes: Mapping[str, tuple[EditKind, ...]] = {"logic.text_disagrees": ("rephrase", "change_argument")}
 
     def review(self, context: Context) -> list[Finding]:
         """One finding per instruction that asks for something else.
