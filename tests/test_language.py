@@ -545,3 +545,54 @@ def test_relative_clauses_say_what_a_thing_is_like_and_where() -> None:
     assert item(propose("put the block that is red in the bowl"), "block").asset.color == "red"
     mug = item(propose("put the mug which is on the plate in the drawer"), "mug")
     assert (mug.parent, mug.relation) == ("plate", "on")
+
+
+# What the words fix
+
+
+def test_what_the_words_fix_is_told_apart_from_what_is_chosen() -> None:
+    draft = propose("in the kitchen, put the large red metal pan in the drawer and close it")
+    assert draft.asked is not None
+    pan, unit = draft.asked.items
+    assert (pan.item, pan.categories, pan.color, pan.size) == ("pan", ("pan",), "red", "large")
+    assert pan.materials == ("steel", "aluminium")
+    assert (pan.parent, pan.joints) == (None, {})
+    assert (unit.item, unit.color, unit.params) == ("drawer_unit", None, {})
+    assert short(draft.scenario.task.goal) == f"inside(pan, {TOP}) & closed({TOP})"
+    assert short(draft.asked.goal) == "inside(pan, drawer_unit) & closed(drawer_unit)"  # "the drawer" may be any of them
+    assert (draft.asked.setting, draft.asked.embodiment, draft.asked.at_least) == ("kitchen", "panda", 0)
+
+
+def test_named_parts_start_places_and_states_are_fixed() -> None:
+    asked = propose("the third drawer is open and there is a mug in it. take the mug out and close the drawer").asked
+    assert asked is not None
+    by_id = {entry.item: entry for entry in asked.items}
+    assert by_id["drawer_unit"].params == {"drawers": 3}
+    assert by_id["drawer_unit"].joints == {BOTTOM.split(".")[1]: "open"}
+    assert (by_id["mug"].parent, by_id["mug"].relation, by_id["mug"].support) == ("drawer_unit", "inside", "drawer_bottom")
+    loose = propose("take the mug out of the drawer").asked
+    assert loose is not None
+    assert {(e.item, e.parent, e.support) for e in loose.items} == {("mug", "drawer_unit", None), ("drawer_unit", None, None)}
+
+
+def test_group_words_fix_the_kinds_that_answer_them_and_their_number() -> None:
+    asked = propose("put every red fruit in the bowl. there are no mugs").asked
+    assert asked is not None
+    fruit = [entry for entry in asked.items if entry.item != "bowl"]
+    assert {entry.categories for entry in fruit} == {("apple",)}  # no other fruit comes in red
+    assert asked.counted == {"fruit": len(fruit)}
+    assert asked.absent == ("mug",)
+    one = propose("put a fruit in the bowl").asked
+    assert one is not None and one.items[0].categories == ("apple", "banana", "lemon", "orange")
+
+
+def test_no_other_mugs_counts_the_mug_that_is_spoken_of() -> None:
+    asked = propose("put the mug on the plate. there are no other mugs").asked
+    assert asked is not None
+    assert (asked.absent, asked.counted) == ((), {"mug": 1})
+
+
+def test_any_robot_begins_with_the_panda_and_is_not_fixed() -> None:
+    draft = propose("lift the mug", embodiment="any")
+    assert draft.scenario.embodiment.name == "panda"
+    assert draft.asked is not None and draft.asked.embodiment is None

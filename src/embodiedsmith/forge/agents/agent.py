@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
 
+from embodiedsmith.forge.lessons import Lessons
 from embodiedsmith.spec import Asked, Brief, Edit, EditKind, Finding, Scenario
 
 
@@ -37,6 +38,8 @@ class Case:
     asked: Asked
     allowed: frozenset[EditKind]
     """Kinds of edit the forge's mode permits."""
+    lessons: Lessons = field(default_factory=Lessons)
+    """What cured the like before."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,8 +47,10 @@ class Repair:
     """Edits that belong together and are tried as one."""
 
     edits: tuple[Edit, ...]
-    cures: str
-    """Code of the finding it is meant for."""
+    kind: EditKind
+    """The kind of edit that is to cure it, of which lessons are learnt."""
+    finding: Finding
+    """What it is meant for."""
     why: str
     """One line for people: "move the box away from the microwave's door"."""
 

@@ -32,9 +32,9 @@ class Effect:
             return "place", self.args[0].thing
         return self.name if self.name not in ("open", "closed") else "joint", self.args
 
-    def predicate(self) -> Predicate:
-        """As the spec says it; things have their ids."""
-        return Predicate(name=self.name, args=tuple(ref.text for ref in self.args))
+    def predicate(self, *, said: bool = False) -> Predicate:
+        """As the spec says it; things have their ids. `said`: without the parts that the words leave open."""
+        return Predicate(name=self.name, args=tuple(ref.said if said else ref.text for ref in self.args))
 
 
 def split(effects: list[Effect]) -> tuple[list[Effect], list[Effect]]:
@@ -49,10 +49,10 @@ def split(effects: list[Effect]) -> tuple[list[Effect], list[Effect]]:
     return stages, list(dict.fromkeys(replace(effect, deliberate=False, command=0) for effect in final))
 
 
-def goal_of(effects: list[Effect]) -> Goal:
-    """The goal: a sequence only where stages are undone on the way to the end."""
+def goal_of(effects: list[Effect], *, said: bool = False) -> Goal:
+    """The goal: a sequence only where stages are undone on the way to the end. `said`: see `Effect.predicate`."""
     stages, final = split(effects)
-    goals = [effect.predicate() for effect in final]
+    goals = [effect.predicate(said=said) for effect in final]
     end: Goal = goals[0] if len(goals) == 1 else All(goals=tuple(goals))
     groups: list[list[Effect]] = []
     for effect in stages:
@@ -62,7 +62,7 @@ def goal_of(effects: list[Effect]) -> Goal:
             groups.append([effect])
     steps: list[Goal] = []
     for group in groups:
-        made = [effect.predicate() for effect in group]
+        made = [effect.predicate(said=said) for effect in group]
         steps.append(made[0] if len(made) == 1 else All(goals=tuple(made)))
     return Sequence(goals=(*steps, end)) if steps else end
 

@@ -55,6 +55,7 @@ class Grounding:
                         self.stage.reasons.append(f"'{phrase.text}' has nothing to open or close")
                     else:
                         ref.thing.joints[part.part] = HALF_OPEN if statement.state == "open" else 0.0
+                        ref.thing.told.add(part.part)
                 if statement.place is not None:
                     self._start(ref, statement.place)
 
@@ -222,7 +223,7 @@ class Grounding:
         part = target.part
         if inside and part is None and not any(c.joint is None for c in cavities):
             part = default_cavity(target.thing.asset)
-        return Ref(target.thing, part), "inside" if inside else "on"
+        return Ref(target.thing, part, vague=target.vague or target.part is None), "inside" if inside else "on"
 
     def _from(self, themes: tuple[Ref, ...], source: NounPhrase) -> None:
         for ref in themes:

@@ -9,6 +9,7 @@ import numpy as np
 from embodiedsmith import embodiments
 from embodiedsmith.assets import Asset
 from embodiedsmith.forge.agents.agent import Case, Draft, Repair
+from embodiedsmith.forge.agents.asked import Said
 from embodiedsmith.forge.agents.effects import Effect, goal_of, skills
 from embodiedsmith.forge.agents.furnish import Furnishing
 from embodiedsmith.forge.agents.ground import Grounding, phrases_of
@@ -18,6 +19,10 @@ from embodiedsmith.forge.repairs import repairs
 from embodiedsmith.spec import All, Brief, EmbodimentSpec, Goal, Provenance, Scenario, SceneSpec, TaskSpec
 from embodiedsmith.tasks import goal_faults, instruction
 
+ANY = "any"
+"""The embodiment of a brief that leaves the robot open."""
+FIRST_TRIED = "panda"
+"""The robot that is tried first then."""
 SKILL_SECONDS = 20.0
 """Time allowed for each skill that the goal takes [s]."""
 LEAST_SECONDS = 40.0
@@ -37,8 +42,9 @@ class RuleAgent:
         if not meaning.commands:
             what = "say what is to be put where, or what to open, close, stack, lift or grasp"
             raise NotUnderstood((), text=brief.text, reason=f"it says nothing to do that can be checked: {what}")
-        robot = embodiments.get(brief.embodiment)
-        grounding, scene, goal = _drawn(meaning, brief.text, rng)
+        name = FIRST_TRIED if brief.embodiment == ANY else brief.embodiment
+        robot = embodiments.get(name)
+        grounding, said, scene, goal = _drawn(meaning, brief.text, rng)
         travels = robot.base.kind == "planar"
         task = TaskSpec(
             goal=goal,
@@ -49,13 +55,14 @@ class RuleAgent:
         scenario = Scenario(
             scene=scene,
             task=task,
-            embodiment=EmbodimentSpec(name=brief.embodiment),
+            embodiment=EmbodimentSpec(name=name),
             provenance=Provenance(brief=brief, agent=self.name, seed=brief.seed),
         )
         return Draft(
             scenario=scenario,
             reading=_reading(meaning, task, scene),
             warnings=tuple(dict.fromkeys((*meaning.warnings, *grounding.warnings))),
+            asked=said.asked(meaning, grounding.effects, scene, None if brief.embodiment == ANY else name),
         )
 
     def edit(self, case: Case, rng: np.random.Generator) -> Iterator[Repair]:
@@ -63,7 +70,7 @@ class RuleAgent:
         return repairs(case, rng)
 
 
-def _drawn(meaning: Meaning, text: str, rng: np.random.Generator) -> tuple[Grounding, SceneSpec, Goal]:
+def _drawn(meaning: Meaning, text: str, rng: np.random.Generator) -> tuple[Grounding, Said, SceneSpec, Goal]:
     """Things, scene and goal of a meaning. Groups ("the red thing") are drawn again where the kind drawn cannot be meant."""
     for left in reversed(range(DRAWS)):
         stage = Stage(rng)
@@ -71,6 +78,7 @@ def _drawn(meaning: Meaning, text: str, rng: np.random.Generator) -> tuple[Groun
         try:
             grounding.run()
             _refuse(stage.reasons, text)
+            said = Said(stage)
             scene = Furnishing(meaning, stage, grounding.effects).run()
             goal = goal_of(grounding.effects)
             assets = {thing.id: thing.asset for thing in stage.things}
@@ -80,7 +88,7 @@ def _drawn(meaning: Meaning, text: str, rng: np.random.Generator) -> tuple[Groun
             if not left or not any(phrase.kind == "tag" for command in meaning.commands for phrase in phrases_of(command)):
                 raise
             continue
-        return grounding, scene, goal
+        return grounding, said, scene, goal
     raise AssertionError("the last draw returns or raises")
 
 

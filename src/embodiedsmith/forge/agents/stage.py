@@ -29,13 +29,19 @@ class Thing:
     """One thing of the scene in the making."""
 
     category: str
+    meant: frozenset[str] = frozenset()
+    """Categories that the words for it may mean; empty: only its own."""
     color: str | None = None
     size: Size | None = None
     material: str | None = None
+    materials: tuple[str, ...] = ()
+    """Materials that the words for it may mean."""
     params: dict[str, ParamValue] = field(default_factory=dict)
     place: tuple[Literal["on", "inside"], Ref] | None = None
     """Where it is at the start, when said or implied."""
     joints: dict[str, float] = field(default_factory=dict)
+    told: set[str] = field(default_factory=set)
+    """Those of its joints whose state at the start the brief says."""
     spoken: bool = True
     """Whether the brief speaks of it: what nobody spoke of may vary."""
     id: str = ""
@@ -59,6 +65,13 @@ class Ref:
 
     thing: Thing
     part: str | None = None
+    vague: bool = field(default=False, compare=False)
+    """Whether the words leave open which part of it."""
+
+    @property
+    def said(self) -> str:
+        """What the words say of it: the whole thing where they leave the part open."""
+        return self.thing.id if self.vague else self.text
 
     @property
     def text(self) -> str:
@@ -80,6 +93,8 @@ class Stage:
     """Categories that the brief names: a group word ("everything") means others."""
     quantified: set[str] = field(default_factory=set)
     """Categories and tags that "every" or "all" ranges over: no others of them may lie about."""
+    counted: set[str] = field(default_factory=set)
+    """Those of them that were said themselves ("fruit" of "every fruit")."""
     reasons: list[str] = field(default_factory=list)
     """Why the brief cannot be met, as far as found."""
 
@@ -144,11 +159,12 @@ class Stage:
         if known and not phrase.fresh and wanted <= len(known) and phrase.quantity != "each":
             chosen = known[-1:] if wanted == 1 else known[-wanted:]
             for thing in chosen:
-                self._dress(thing, phrase)
+                self._dress(thing, phrase, names)
             return tuple(chosen)
         if phrase.quantity == "each":
+            self.counted.add(phrase.head)
             self.quantified |= {phrase.head} | names
-        made = [self._make(str(self.rng.choice(sorted(names))), phrase) for _ in range(wanted)]
+        made = [self._make(str(self.rng.choice(sorted(names))), phrase, names) for _ in range(wanted)]
         return tuple(sorted(made, key=lambda t: t.category))
 
     def _group(self, names: frozenset[str], phrase: NounPhrase, exclude: frozenset[Thing]) -> tuple[Thing, ...]:
@@ -199,14 +215,16 @@ class Stage:
     def _told_apart(self, thing: Thing) -> bool:
         return sum(other.category == thing.category for other in self.things) > 1
 
-    def _dress(self, thing: Thing, phrase: NounPhrase) -> None:
+    def _dress(self, thing: Thing, phrase: NounPhrase, names: frozenset[str]) -> None:
+        thing.meant = thing.meant & names if thing.meant else names
         thing.color = phrase.color or thing.color
         thing.size = phrase.size or thing.size
         thing.material = _material(thing.category, phrase) or thing.material
+        thing.materials = phrase.materials or thing.materials
 
-    def _make(self, category: str, phrase: NounPhrase) -> Thing:
+    def _make(self, category: str, phrase: NounPhrase, names: frozenset[str]) -> Thing:
         thing = Thing(category)
-        self._dress(thing, phrase)
+        self._dress(thing, phrase, names)
         self.things.append(thing)
         return thing
 
@@ -223,7 +241,8 @@ class Stage:
             self.reasons.append(str(missing))
             return ()
         if phrase.position is None and phrase.quantity != "each":
-            found = found[: phrase.count or 1]
+            vague = len(found) > (phrase.count or 1) and set(found) >= set(owner.asset.joints)
+            return tuple(Ref(owner, part, vague) for part in found[: phrase.count or 1])
         return tuple(Ref(owner, part) for part in found)
 
     def _owner(self, phrase: NounPhrase) -> Thing | None:
@@ -241,7 +260,9 @@ class Stage:
             self.reasons.append(f"'{phrase.text}' of what? Say whose it is, such as '{example}'")
             return None
         known = [thing for thing in self.things if thing.category == category]
-        return known[-1] if known else self._make(category, NounPhrase(kind="category", head=category, text=phrase.text))
+        if known:
+            return known[-1]
+        return self._make(category, NounPhrase(kind="category", head=category, text=phrase.text), frozenset({category}))
 
 
 def has_part(thing: Thing, word: str) -> bool:
@@ -269,7 +290,7 @@ def suits(ref: Ref, wants: str) -> bool:
 
 def opened_part(ref: Ref) -> Ref:
     """The door or drawer meant when a thing as a whole is opened or closed."""
-    return ref if ref.part else Ref(ref.thing, default_part(ref.thing.asset))
+    return ref if ref.part else Ref(ref.thing, default_part(ref.thing.asset), vague=True)
 
 
 def relation_of(relation: Relation) -> Literal["on", "inside"]:
