@@ -73,8 +73,8 @@ class Bound:
     reset: Callable[[], None] = lambda: None
     """Called when an episode starts, for predicates that compare with the start."""
     mark: Callable[[], Callable[[], None]] = lambda: _forget
-    """Gives a function that takes back what `margin` has remembered since, for predicates whose margin remembers: a state can then
-    be looked at as if it were the next, and another after it."""
+    """Gives a function that takes back what `margin` has remembered since, for predicates whose margin remembers: so that a
+    state can be looked at as if it were the next, and then another."""
 
 
 def _forget() -> None:

@@ -133,7 +133,7 @@ class Probe:
         for geom in index.geoms:
             if not (model.geom_contype[geom] or model.geom_conaffinity[geom]):
                 continue
-            local, radius = _geom_points(model, int(geom))
+            local, radius = geom_points(model, int(geom))
             world = local @ rest.geom_xmat[geom].reshape(3, 3).T + rest.geom_xpos[geom]
             points.append((world - p) @ R)
             radii.append(np.full(len(local), radius))
@@ -153,7 +153,7 @@ def _hull(points: Float, radii: Float) -> Shape:
     return Shape(np.ascontiguousarray(order), np.concatenate([np.zeros(len(kept)), radii[~plain]]))
 
 
-def _geom_points(model: mujoco.MjModel, geom: int) -> tuple[Float, float]:
+def geom_points(model: mujoco.MjModel, geom: int) -> tuple[Float, float]:
     """Points (n, 3) in the geom's frame and the radius of the ball round each that together span the geom [m]."""
     kind, size = int(model.geom_type[geom]), np.asarray(model.geom_size[geom], dtype=np.float64)
     types = mujoco.mjtGeom
