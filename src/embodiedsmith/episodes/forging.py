@@ -72,7 +72,7 @@ def forge_missing(
     with Progress("scenarios", wanted, done=done, quiet=quiet, stream=stream) as progress:
 
         def keep(job: _Job, result: JobResult[ForgeResult]) -> None:
-            entry = _keep(store, job, result)
+            entry = keep_result(store, job.index, result)
             progress.update(entry.scenario is not None, "" if entry.error is None else f"scenario {job.index}: {entry.error}")
 
         run_jobs(_forge, jobs, min(workers, max(len(jobs), 1)), keep)
@@ -99,8 +99,8 @@ def _forge(job: _Job) -> ForgeResult:
     return forge(brief, seed=brief.seed, index=job.index, budget=job.budget, agent=brief.agent)
 
 
-def _keep(store: EpisodeStore, job: _Job, result: JobResult[ForgeResult]) -> Forged:
-    """Put a result on the disk, the log last."""
+def keep_result(store: EpisodeStore, index: int, result: JobResult[ForgeResult]) -> Forged:
+    """Put what came of forging scenario `index` on the disk, the log last; raises what is at fault with the brief itself."""
     log: Sequence[Proposal] = ()
     if result.value is not None:
         made = result.value
@@ -109,7 +109,7 @@ def _keep(store: EpisodeStore, job: _Job, result: JobResult[ForgeResult]) -> For
         store.save_certificate(identity, made.certificate.model_dump(mode="json"))
         write_atomic(store.run.file("scenarios", f"{identity}.witness.parquet"), encode(made.witness, store.control_hz))
         entry = Forged(
-            index=job.index,
+            index=index,
             scenario=identity,
             reading=made.reading,
             proposals=len(log),
@@ -120,7 +120,7 @@ def _keep(store: EpisodeStore, job: _Job, result: JobResult[ForgeResult]) -> For
     elif isinstance(result.error, ForgeError):
         log = result.error.log
         entry = Forged(
-            index=job.index,
+            index=index,
             scenario=None,
             proposals=len(log),
             rejections=_rejections(log),
@@ -128,12 +128,12 @@ def _keep(store: EpisodeStore, job: _Job, result: JobResult[ForgeResult]) -> For
             cost=result.error.cost,
         )
     elif isinstance(result.error, WorkerError):
-        entry = Forged(index=job.index, scenario=None, error=str(result.error))
+        entry = Forged(index=index, scenario=None, error=str(result.error))
     else:
-        raise result.error or SmithError("the forge gave nothing back", where=f"scenario {job.index}")
+        raise result.error or SmithError("the forge gave nothing back", where=f"scenario {index}")
     lines = [*(proposal.to_json() for proposal in log), asdict(entry)]
     text = "".join(json.dumps(line, sort_keys=True, ensure_ascii=False) + "\n" for line in lines)
-    write_atomic(store.run.file("scenarios", f"forge-{job.index:04d}.jsonl"), text.encode("utf-8"))
+    write_atomic(store.run.file("scenarios", f"forge-{index:04d}.jsonl"), text.encode("utf-8"))
     return entry
 
 
