@@ -418,7 +418,7 @@ def test_a_goal_tells_all_its_faults_and_each_once() -> None:
 
 
 def test_unknown_predicates_name_the_near_ones() -> None:
-    with pytest.raises(UsageError, match=r"unknown predicate 'insid'[\s\S]*at, closed[\s\S]*did you mean 'inside'"):
+    with pytest.raises(UsageError, match=r"unknown predicate 'insid'[\s\S]*at, behind[\s\S]*did you mean 'inside'"):
         predicate("insid")
 
 
