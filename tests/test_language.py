@@ -222,7 +222,6 @@ def test_every_unknown_word_is_named_at_once_with_near_ones() -> None:
         ("put the mug to the left of the plate", "left"),
         ("整理桌子：不需要钢笔，把两个罐头放进垃圾桶", "钢笔"),
         ("把恐龙放进抽屉", "恐龙"),
-        ("把左边的杯子放进盒子里", "左边的杯子"),
     ],
 )
 def test_what_is_not_understood_is_named(text: str, word: str) -> None:
@@ -249,11 +248,9 @@ def test_a_near_noun_is_taken_with_a_warning_and_a_far_one_is_not() -> None:
         ("don't put the apple in the bowl", "what is not to be done"),
         ("不要把杯子放在盘子上", "what is not to be done"),
         ("请不要打开抽屉", "what is not to be done"),
-        ("别碰杯子", "what is not to be done"),
         ("put the apple or the banana in the bowl", "a choice cannot be left open"),
         ("if there is an apple, put it in the bowl", "conditions cannot be told"),
         ("put the mug behind the bowl", "say on, in or next to"),
-        ("把勺子放到盘子左边", "旁边"),
         ("pour it into the cup", "no skill for it yet"),
         ("swap the mug and the bowl", "say for each thing where it goes"),
         ("give me the apple", "nobody to hand things to"),

@@ -2,8 +2,8 @@
 
 brief  = {clause}
 clause = [从 place] (把 things [从 place] verb | verb things | things verb) [place] | things 在 place | 有 things
-place  = thing [里 | 上 | 旁边]
-thing  = {quantity | number classifier | colour | size | material | position | place 的 | 的} head
+       | 不要移动 things | 用 thing | 至少有 number things | 让 things 开着
+Things and places are read by `chinese_things`.
 """
 
 from __future__ import annotations
@@ -11,16 +11,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal, cast
 
-from embodiedsmith.forge.language.clauses import Draft, looks, place_of_surface
+from embodiedsmith.forge.language.chinese_things import HEADS, LOOKS, Things
+from embodiedsmith.forge.language.clauses import Draft, place_of_surface
 from embodiedsmith.forge.language.cursor import Cursor, Stuck
 from embodiedsmith.forge.language.lexer import Token
-from embodiedsmith.forge.language.lexicon import Kind
-from embodiedsmith.forge.language.meaning import Action, Command, Meaning, NounPhrase, Place, Quantity, Relation, Statement
+from embodiedsmith.forge.language.meaning import Action, Command, Meaning, NounPhrase, Place, Relation, Statement
 from embodiedsmith.forge.language.words_en import BIN
-from embodiedsmith.forge.language.words_zh import BOARD_POSITIONS, INSIDE
+from embodiedsmith.forge.language.words_zh import INSIDE, MOVED
 
-_HEADS: tuple[Kind, ...] = ("noun", "tag", "part", "pronoun")
-_LOOKS: tuple[Kind, ...] = ("color", "size", "material", "position")
+_NOT_TO_DO = "what is not to be done cannot be told, but for what is not to be moved: say only what is to be done"
 
 
 class Chinese:
@@ -29,80 +28,152 @@ class Chinese:
     def __init__(self, tokens: list[Token]) -> None:
         self.cursor = Cursor(tokens)
         self.draft = Draft(language="zh")
-        self.then = False
+        self.things = Things(self.cursor, self.draft)
+        self.then = self.first = False
+        self.postponed: list[Command] = []
+        """What is to be done after the rest of its sentence: 关上抽屉之前, ...."""
 
     def read(self) -> Meaning:
         """The brief's meaning; raises `Stuck` where the grammar cannot go on."""
         while not self.cursor.done:
             if self.cursor.take("then"):
                 self.then = True
+            elif self.cursor.take("first"):
+                self.first = True
             elif not self._separator():
                 before = self.cursor.at
                 self._clause()
                 if self.cursor.at == before:
                     raise self.cursor.stuck("has no place here")
+        self._do_postponed()
         return self.draft.finish()
 
     def _separator(self) -> bool:
-        if self.cursor.sees("verb"):
+        if self.cursor.sees("verb", "still"):
             return False
-        return self.cursor.take("and", "comma", "stop", "filler") is not None
+        token = self.cursor.take("and", "comma", "stop", "filler", "so_that")
+        if token is not None and token.has("stop"):
+            self._do_postponed()
+        return token is not None
+
+    def _do_postponed(self) -> None:
+        for command in self.postponed:
+            self.draft.add(replace(command, then=True))
+        self.postponed = []
 
     def _clause(self) -> None:
-        if self.cursor.take("absent", "not_needed"):
-            if self.cursor.sees("ba", "verb", "filler", "not_needed"):
-                raise Stuck(
-                    self.cursor.text(self.cursor.at - 1), "what is not to be done cannot be told: say only what is to be done"
-                )
-            if self.cursor.sees(*_HEADS, *_LOOKS, "quantifier", "number"):
-                self.draft.absent.extend(self._things())
+        if self.cursor.take("still"):
+            self._still()
+        elif self.cursor.sees("absent", "not_needed"):
+            self._absent()
         elif self.cursor.sees("ba") and not self.cursor.sees("verb"):
             self.cursor.take("ba")
             self._moved()
         elif self.cursor.take("from"):
             self.draft.pending_source = self._place_target()
+        elif self.cursor.take("use"):
+            self._used()
+        elif self._least_here():
+            self._at_least()
         elif self.cursor.sees("at"):
             self._set_scene()
         elif self.cursor.sees("exist") and not self.cursor.sees("verb"):
             self.cursor.take("exist")
-            self.draft.statements.append(Statement(things=self._things(), place=self._scene_place()))
+            self._existing(self._scene_place())
+        elif self.cursor.sees("place") and self.cursor.sees("exist", "least", ahead=1):  # 上面有 ...
+            self.cursor.at += 1
         elif self.cursor.sees("verb") and not self.cursor.sees("clutter"):
             self._command(())
+        elif self._upright_here():
+            self.cursor.take("result")
+            self.draft.add(Command(action="upright", word="竖直", then=self._took_then()))
         else:
             self._described()
 
+    # What is not to be
+
+    def _absent(self) -> None:
+        start = self.cursor.at
+        self.cursor.take("absent", "not_needed")
+        if self.cursor.take("ba") and self.things.at_thing():  # 不要把盘子移开
+            things, verb = self.things.things(), self.cursor.peek()
+            self.cursor.at += 1
+            if verb is not None and verb.text in MOVED and not (self.cursor.sees("at") or self.things.at_thing()):
+                self._keep_still(things, self.cursor.text(start))
+                return
+            self.cursor.at -= 1
+        if self.cursor.at > start + 1 or self.cursor.sees("ba", "verb", "filler", "not_needed"):
+            raise Stuck(self.cursor.text(start).replace(" ", ""), _NOT_TO_DO)
+        if self.cursor.sees(*HEADS, *LOOKS, "quantifier", "number"):
+            self.draft.absent.extend(self.things.things())
+
+    def _still(self) -> None:
+        """不要移动盘子: what was named before it, or what comes after."""
+        verb = self.cursor.text(self.cursor.at - 1)
+        if not self.things.at_thing():
+            raise Stuck(verb, "say which things are not to be moved")
+        self._keep_still(self.things.things(), verb)
+
+    def _keep_still(self, things: tuple[NounPhrase, ...], verb: str) -> None:
+        if any(thing.fresh and thing.kind == "tag" for thing in things):
+            raise Stuck(verb, "say which things are not to be moved: everything else cannot be told")
+        self.draft.still.extend(things)
+        self.cursor.skip("filler")
+
     # The scene
+
+    def _existing(self, place: Place | None) -> None:
+        """After 有: things that are there; 其中 begins what is said of some of them."""
+        if self._least_here():
+            self._at_least()
+            return
+        self.draft.statements.append(Statement(things=self.things.things(), place=place))
+
+    def _least_here(self) -> bool:
+        """Whether 至少 ... begins here: 至少有六样东西, 一个至少有六样东西的台面."""
+        ahead = 0
+        while self.cursor.sees("number", "classifier", ahead=ahead) and ahead < 2:
+            ahead += 1
+        return self.cursor.sees("least") or (ahead > 0 and self.cursor.sees("least", ahead=ahead))
+
+    def _at_least(self) -> None:
+        self.cursor.skip("number", "classifier")
+        self.cursor.take("least")
+        self.cursor.skip("exist", "filler")
+        things = self.things.thing()
+        if things.kind == "tag" and things.head == "object" and things.count is not None:
+            self.draft.at_least = things.count
+        else:
+            self.draft.statements.append(Statement(things=(things,), place=self._scene_place()))
+        self.draft.pending_place = None
+        self.cursor.take("de")
+
+    def _used(self) -> None:
+        """用左边的抽屉: which one is meant; 用盒子装苹果: where things go."""
+        thing = self.things.thing()
+        self.cursor.take("place")
+        self.cursor.skip("filler")
+        verb = self.cursor.sense("verb")
+        if verb is not None and verb.value in ("put", "put in"):
+            self.draft.pending_place = Place(relation="in", target=thing)
+            self._command(())
+            return
+        self.draft.used.append(thing)
 
     def _set_scene(self) -> None:
         """在厨房里 / 在桌子上: where it all happens; otherwise where the next thing is or goes."""
         self.cursor.take("at")
-        if self._scene_words():
+        if self.cursor.sees("still", "ba") or (self.cursor.sees("verb") and not self.things.at_thing()):
+            return
+        if self.things.scene_words():
             self.cursor.take("place")
             self.cursor.take("de")
             return
-        place = self._place()
-        if place.target is not None and place_of_surface(place.target) is not None:
+        place = self.things.place()
+        if place.target is not None and place_of_surface(place.target) is not None and place.relation in ("on", "in", "to"):
             self.draft.surface = place.target
             return
         self.draft.pending_place = place
-
-    def _scene_words(self) -> bool:
-        found = False
-        while True:
-            token = self.cursor.peek()
-            if token is None or not token.has("setting", "clutter") or token.has("noun", "part"):
-                return found
-            found = found or token.has("setting")
-            self._note(token)
-            self.cursor.at += 1
-            self.cursor.take("de")
-
-    def _note(self, token: Token) -> None:
-        setting, clutter = token.sense("setting"), token.sense("clutter")
-        if setting is not None:
-            self.draft.setting = setting.value
-        if clutter is not None:
-            self.draft.clutter = cast(Literal["cluttered", "tidy"], clutter.value)
 
     def _scene_place(self) -> Place | None:
         """Where the things of a statement are: said before them (桌子上有两个罐头)."""
@@ -111,19 +182,21 @@ class Chinese:
 
     def _described(self) -> None:
         """A clause that begins with a thing: topic of a verb, place of things, or a statement about it."""
-        if self._scene_words():
+        if self.things.scene_words():
             self.cursor.take("place")
-            if not self._at_thing():
-                return
-        if not self._at_thing():
+        if not self.things.at_thing():
             return
-        things = self._things()
+        things = self.things.things()
         if self.cursor.take("not_needed"):
             self.draft.absent.extend(things)
+        elif (token := self.cursor.take("still")) is not None:
+            self._keep_still(things, token.text)
         elif self.cursor.sees("place"):
-            self._place_first(things[0])
+            self._place_first(things)
         elif self.cursor.take("at"):
-            self.draft.statements.append(Statement(things=things, place=self._place()))
+            self.draft.statements.append(Statement(things=things, place=self.things.place()))
+        elif self.cursor.sees("exist") and self.cursor.sees(*LOOKS, ahead=1):
+            self._likened(things)
         elif self.cursor.sees("result"):
             self._state(things)
         elif self.cursor.sees("verb") and not self.cursor.sees("clutter"):
@@ -131,19 +204,36 @@ class Chinese:
         elif len(things) == 1 and place_of_surface(things[0]) is not None:
             self.draft.surface = things[0]
             if clutter := self.cursor.take("clutter"):
-                self._note(clutter)
+                self.things.note(clutter)
         else:
             self.draft.statements.append(Statement(things=things))
 
-    def _place_first(self, target: NounPhrase) -> None:
-        place = Place(relation=self._postposition("on"), target=target)
-        surface = place_of_surface(target) is not None
+    def _likened(self, things: tuple[NounPhrase, ...]) -> None:
+        """其中一个是红色的: what something is like."""
+        self.cursor.take("exist")
+        like = self.things.thing()
+        told = [
+            replace(
+                thing, color=like.color or thing.color, size=like.size or thing.size, materials=like.materials or thing.materials
+            )
+            for thing in things
+        ]
+        self.draft.statements.append(Statement(things=tuple(told)))
+
+    def _place_first(self, targets: tuple[NounPhrase, ...]) -> None:
+        relation = self.things.postposition("on")
+        if (relation == "between") != (len(targets) == 2):
+            raise self.cursor.stuck("between what? Say 盘子和碗之间")
+        place = Place(relation=relation, target=targets[0], second=targets[1] if relation == "between" else None)
+        surface = place_of_surface(targets[0]) is not None and relation in ("on", "in")
         if surface:
-            self.draft.surface = target
+            self.draft.surface = targets[0]
         if clutter := self.cursor.take("clutter"):
-            self._note(clutter)
+            self.things.note(clutter)
+        elif self._least_here():
+            self._at_least()
         elif self.cursor.take("exist"):
-            self.draft.statements.append(Statement(things=self._things(), place=None if surface else place))
+            self._existing(None if surface else place)
         elif not surface:
             self.draft.pending_place = place
 
@@ -164,7 +254,7 @@ class Chinese:
 
     def _moved(self) -> None:
         """After 把: things, perhaps where from, then the verb."""
-        things = self._things()
+        things = self.things.things()
         source: NounPhrase | None = None
         while True:
             self.cursor.skip("filler")
@@ -173,7 +263,7 @@ class Chinese:
             elif self._upright_here():
                 self.cursor.take("result")
                 self.cursor.take("verb")
-                self.draft.add(Command(action="upright", word="竖直", themes=things, then=self._took_then()))
+                self._add(Command(action="upright", word="竖直", themes=things))
                 return
             else:
                 break
@@ -185,63 +275,82 @@ class Chinese:
         then, self.then = self.then, False
         return then
 
+    def _add(self, command: Command) -> None:
+        """Append a command with the words of order said before it; one before which another comes waits for it."""
+        first, self.first = self.first, False
+        command = replace(command, then=self._took_then(), first=first)
+        if self.cursor.take("before"):
+            self.postponed.append(command)
+            return
+        self.draft.add(command)
+
     def _command(self, things: tuple[NounPhrase, ...], source: NounPhrase | None = None) -> None:
         verb = self.cursor.take("verb")
         assert verb is not None
         sense = verb.sense("verb")
         assert sense is not None
-        if sense.value == "tidy":
-            self._tidy()
-            return
-        if sense.value == "contact":
-            self._contact(verb)
-            return
-        if sense.value == "empty":
-            self._empty(verb, things)
-            return
-        if sense.value == "discard":
-            themes = things or (self._things() if self._at_thing() else ())
-            rubbish = Place(relation="in", target=NounPhrase(kind="category", head=BIN, text=BIN))
-            self.cursor.skip("filler")
-            self.draft.add(
-                Command(action="put", word=verb.text, themes=themes, source=source, destination=rubbish, then=self._took_then())
-            )
-            return
-        inside = sense.value == "put in"
-        action = cast(Action, "put" if inside else sense.value)
-        command = Command(action=action, word=verb.text, themes=things, source=source, then=self._took_then())
+        match sense.value:
+            case "tidy":
+                self._tidy()
+            case "contact":
+                self._contact(verb)
+            case "empty":
+                self._empty(verb, things)
+            case "discard":
+                themes = things or (self.things.things() if self.things.at_thing() else ())
+                rubbish = Place(relation="in", target=NounPhrase(kind="category", head=BIN, text=BIN))
+                self.cursor.skip("filler")
+                self._add(Command(action="put", word=verb.text, themes=themes, source=source, destination=rubbish))
+            case action:
+                self._handle(verb, action, things, source)
+
+    def _handle(self, verb: Token, said: str, things: tuple[NounPhrase, ...], source: NounPhrase | None) -> None:
+        """A verb of moving, holding, opening or closing, with what it is done to and where that goes."""
+        inside = said == "put in"
+        action = cast(Action, "put" if inside else said)
+        command = Command(action=action, word=verb.text, themes=things, source=source)
         self.cursor.skip("filler")
         if self._upright_here():
             self.cursor.take("result")
-            self.draft.add(replace(command, action="upright"))
+            self._add(replace(command, action="upright"))
             return
         if action in ("put", "stack"):
             command = self._destination(command, inside=inside, ends=verb.text[-1] in "在到回至")
             if action == "stack" and command.destination is None:  # a stack is of several, though no number is said
                 themes = tuple(replace(t, quantity="some") if t.uncounted else t for t in command.themes)
                 command = replace(command, themes=themes)
-        elif not command.themes and self._at_thing():
-            command = replace(command, themes=self._things())
+        elif not command.themes and self.things.at_thing():
+            command = replace(command, themes=self.things.things())
         self.cursor.skip("filler")
-        self.draft.add(replace(command, deliberate=action in ("lift", "grasp")))
+        self._add(replace(command, deliberate=action in ("lift", "grasp")))
 
     def _empty(self, verb: Token, things: tuple[NounPhrase, ...]) -> None:
         """把抽屉清空: all that is in it comes out."""
         self.cursor.skip("filler")
-        source = things[0] if things else self._thing()
+        source = things[0] if things else self.things.thing()
         everything = NounPhrase(kind="tag", head="object", text="所有东西", quantity="each")
-        command = Command(action="remove", word=verb.text, themes=(everything,), source=source, then=self._took_then())
-        self.draft.add(command)
+        self._add(Command(action="remove", word=verb.text, themes=(everything,), source=source))
 
     def _contact(self, verb: Token) -> None:
-        """让勺子碰到盘子."""
-        themes = self._things()
+        """让勺子碰到盘子, 让抽屉开着, 保持瓶子竖直, 让盘子留在原地."""
+        start = self.cursor.at
+        themes = self.things.things() if self.things.at_thing() else ()
+        self.cursor.skip("filler")
+        if (still := self.cursor.take("still")) is not None and themes:
+            self._keep_still(themes, still.text)
+            return
+        result = self.cursor.sense("result")
         touch = self.cursor.sense("verb")
-        if touch is None or touch.value != "touch":
+        if result is not None or (touch is not None and touch.value in ("open", "close")):
+            self.cursor.at += 1
+            action = cast(Action, result.value if result is not None else touch.value if touch is not None else "")
+            self._add(Command(action=action, word=verb.text, themes=themes, keep=action != "upright"))
+            return
+        if touch is None or touch.value != "touch" or self.cursor.at == start:
             raise self.cursor.stuck(f"'碰到' was expected after '{verb.text} ...'")
         self.cursor.at += 1
-        destination = Place(relation="near", target=self._thing())
-        self.draft.add(Command(action="contact", word=verb.text, themes=themes, destination=destination, then=self._took_then()))
+        destination = Place(relation="near", target=self.things.thing())
+        self._add(Command(action="contact", word=verb.text, themes=themes, destination=destination))
 
     def _destination(self, command: Command, *, inside: bool, ends: bool) -> Command:
         """Where a verb of putting puts: 放进碗里, 放在盘子上, 放里面; or its things first: 放两个苹果到篮子里."""
@@ -253,186 +362,25 @@ class Chinese:
             place = token.sense("place")
             self.cursor.at += 1
             return replace(command, destination=Place(relation=cast(Relation, place.value if place else "in"), target=None))
-        if not self._at_thing():
+        if not self.things.at_thing():
             return replace(command, destination=Place(relation="in", target=None)) if inside else command
-        if not command.themes and not ends and not inside:
-            command = replace(command, themes=self._things())
+        if not command.themes and (self.draft.pending_place is not None or (not ends and not inside)):
+            command = replace(command, themes=self.things.things())
             if not self.cursor.take("at"):
                 return command
-        return replace(command, destination=self._place("in" if inside else "to"))
+        return replace(command, destination=self.things.place("in" if inside else "to", alike=command.action == "stack"))
 
     def _tidy(self) -> None:
         self.draft.clutter = self.draft.clutter or "tidy"
-        self._scene_words()
-        if self._at_thing():
-            thing = self._thing()
+        self.things.scene_words()
+        if self.things.at_thing():
+            thing = self.things.thing()
             if place_of_surface(thing) is None:
                 raise self.cursor.stuck("only a table, a counter or a kitchen can be tidied")
             self.draft.surface = thing
 
-    # Places
-
-    def _postposition(self, default: Relation) -> Relation:
-        self.cursor.take("de")
-        token = self.cursor.take("place")
-        sense = token.sense("place") if token else None
-        return cast(Relation, sense.value) if sense else default
-
-    def _place(self, default: Relation = "to") -> Place:
-        target = self._thing()
-        if self.cursor.sees("position") and not self.cursor.sees("place"):
-            raise self.cursor.stuck("there is no such relation yet: say 上, 里 or 旁边")
-        said = self._postposition(default)
-        return Place(relation="in" if default == "in" and said == "to" else said, target=target)
-
     def _place_target(self) -> NounPhrase:
         """The thing of a place whose relation does not matter: from where."""
-        target = self._thing()
+        target = self.things.thing()
         self.cursor.take("place")
         return target
-
-    # Things
-
-    def _at_thing(self) -> bool:
-        ahead = 0
-        while self.cursor.sees(
-            "quantifier", "number", "article", "fresh", "classifier", "de", "setting", "clutter", *_LOOKS, ahead=ahead
-        ):
-            if self.cursor.sees(*_HEADS, ahead=ahead):
-                return True
-            if (self.cursor.sense("quantifier", ahead) or self.cursor.sense("quantifier")) and self.cursor.peek(ahead) is None:
-                return True
-            ahead += 1
-        if self.cursor.sees(*_HEADS, ahead=ahead):
-            return True
-        token = self.cursor.sense("quantifier")
-        if token is not None and token.value == "everything":
-            return True
-        first = self.cursor.peek()
-        return first is not None and first.has("position") and first.text.endswith(BOARD_POSITIONS)
-
-    def _things(self) -> tuple[NounPhrase, ...]:
-        things = [self._thing()]
-        while True:
-            start = self.cursor.at
-            token = self.cursor.peek()
-            comma = token is not None and (token.text == "、" or token.has("and"))
-            if not comma:
-                return tuple(things)
-            self.cursor.at += 1
-            if self.cursor.sees("ba") or not self._at_thing():
-                self.cursor.at = start
-                return tuple(things)
-            things.append(self._thing())
-
-    def _thing(self) -> NounPhrase:
-        phrase = self._simple()
-        while True:
-            start = self.cursor.at
-            nested = self._qualified(phrase)
-            if nested is None:
-                self.cursor.at = start
-                break
-            phrase = nested
-        if phrase.position is not None and phrase.kind != "part":
-            raise Stuck(phrase.text, "only a drawer, a door or a shelf is told by its position")
-        return phrase
-
-    def _qualified(self, first: NounPhrase) -> NounPhrase | None:
-        """A thing that the one read so far belongs to or is the place of: 柜子的抽屉, 冰箱门, 桌子上的杯子."""
-        if first.kind not in ("category", "part"):
-            return None
-        start = self.cursor.at
-        self.cursor.take("de")
-        if first.kind == "category" and self._at_thing():
-            part = self._simple()
-            if part.kind == "part":  # 左边的柜门: the position is the door's
-                position = part.position or first.position
-                return replace(part, position=position, owner=replace(first, position=None))
-        self.cursor.at = start
-        place = self.cursor.take("place")
-        if place is None or not self.cursor.take("de"):
-            return None
-        if not self._at_thing():
-            return None
-        sense = place.sense("place")
-        assert sense is not None
-        inner = self._simple()
-        if inner.kind == "part" and first.kind == "category":
-            return replace(inner, owner=first)
-        return replace(inner, place=Place(relation=cast(Relation, sense.value), target=first))
-
-    def _simple(self) -> NounPhrase:
-        start = self.cursor.at
-        quantity: Quantity = "one"
-        count: int | None = None
-        words: dict[str, str] = {}
-        fresh = False
-        while (token := self.cursor.peek()) is not None:
-            modifies = self._more_follows()
-            if token.has("noun", "tag", "part") and not (token.has(*_LOOKS, "clutter", "number", "classifier") and modifies):
-                break
-            if token.has("pronoun") and not modifies:
-                break
-            if token.has("position") and token.text.endswith(BOARD_POSITIONS) and not modifies:
-                self.cursor.at += 1
-                position = token.sense("position")
-                assert position is not None
-                return NounPhrase(kind="part", head="board", text=token.text, position=position.value)
-            if (found := token.sense("quantifier")) is not None:
-                if found.value == "everything":
-                    self.cursor.at += 1
-                    return NounPhrase(kind="tag", head="object", text=token.text, quantity="each")
-                if found.value == "2":
-                    quantity, count = "some", 2
-                else:
-                    quantity = "each" if found.value == "each" else "some"
-            elif (found := token.sense("number")) is not None:
-                count = int(found.value)
-            elif token.has("fresh"):
-                fresh = True
-            elif not self._look(token, words):
-                if token.has("setting", "clutter"):
-                    self._note(token)
-                elif not token.has("article", "classifier", "de", "filler"):
-                    break
-            self.cursor.at += 1
-        return self._head(start, quantity, count, words, fresh)
-
-    def _more_follows(self) -> bool:
-        """Whether a head still comes after this token, so that it only describes it."""
-        ahead = 1
-        while self.cursor.sees("de", "classifier", "article", ahead=ahead) and not self.cursor.sees(*_HEADS, ahead=ahead):
-            ahead += 1
-        return self.cursor.sees(*_HEADS, *_LOOKS, ahead=ahead) and not (
-            self.cursor.sees("place", ahead=ahead) and not self.cursor.sees(*_HEADS, *_LOOKS, "de", ahead=ahead + 1)
-        )
-
-    def _look(self, token: Token, words: dict[str, str]) -> bool:
-        for kind in _LOOKS:
-            sense = token.sense(kind)
-            if sense is not None and not (kind == "position" and not self._more_follows()):
-                words[kind] = sense.value
-                return True
-        return False
-
-    def _head(self, start: int, quantity: Quantity, count: int | None, words: dict[str, str], fresh: bool) -> NounPhrase:
-        token = self.cursor.take(*_HEADS)
-        if token is None:
-            raise self.cursor.stuck("a thing was expected here")
-        pronoun = token.sense("pronoun")
-        if pronoun is not None:
-            return NounPhrase(kind="pronoun", head=pronoun.value, text=token.text, quantity=quantity, count=count)
-        part, noun, tag = token.sense("part"), token.sense("noun"), token.sense("tag")
-        if noun is not None and "position" not in words:
-            part = None
-        sense = part or noun or tag
-        assert sense is not None
-        if count is not None and quantity == "one" and count > 1:
-            quantity = "some"
-        text = "".join(t.text for t in self.cursor.tokens[start : self.cursor.at])
-        return NounPhrase(
-            kind="part" if part else "category" if noun else "tag", head=sense.value, text=text, quantity=quantity, count=count,
-            fresh=fresh, uncounted=count is None and quantity == "one",
-            position=words.get("position"), color=words.get("color"), size=looks(words)[0], materials=looks(words)[1],
-        )  # fmt: skip

@@ -26,6 +26,9 @@ class Draft:
     surface: NounPhrase | None = None
     """The table or counter named as the place of it all."""
     clutter: Literal["cluttered", "tidy"] | None = None
+    at_least: int = 0
+    still: list[NounPhrase] = field(default_factory=list)
+    used: list[NounPhrase] = field(default_factory=list)
     pending_source: NounPhrase | None = None
     pending_place: Place | None = None
 
@@ -56,7 +59,8 @@ class Draft:
             statements.insert(0, Statement(things=(self.surface,)))
         return Meaning(
             language=self.language, commands=tuple(commands), statements=tuple(statements), absent=tuple(self.absent),
-            setting=self.setting, clutter=self.clutter, warnings=warnings,
+            setting=self.setting, clutter=self.clutter, at_least=self.at_least, still=tuple(self.still), used=tuple(self.used),
+            warnings=warnings,
         )  # fmt: skip
 
 

@@ -15,7 +15,8 @@ Kind = Literal[
     "noun", "tag", "part", "color", "size", "material", "position", "number", "quantifier", "article", "kind", "fresh", "pronoun",
     "one",
     "verb", "result", "relation", "adverb", "place", "from", "at", "ba", "de", "classifier", "setting", "clutter", "then", "and",
-    "filler", "exist", "with", "absent", "not_needed", "be", "want", "ought", "beyond", "of", "possessive", "comma", "stop",
+    "filler", "exist", "with", "absent", "not_needed", "be", "want", "ought", "beyond", "superlative",
+    "among", "first", "before", "still", "so_that", "least", "use", "of", "possessive", "comma", "stop",
 ]  # fmt: skip
 
 
@@ -151,6 +152,7 @@ def _add_grammar(built: Lexicon) -> None:
         ("pronoun", words_en.PRONOUNS), ("pronoun", words_zh.PRONOUNS), ("one", words_en.ONES),
         ("setting", words_en.SETTINGS), ("setting", words_zh.SETTINGS),
         ("clutter", words_en.CLUTTER), ("clutter", words_zh.CLUTTER),
+        ("superlative", words_zh.SUPERLATIVES),
         ("beyond", words_en.BEYOND), ("beyond", words_zh.BEYOND),
     )  # fmt: skip
     for kind, table in tables:
@@ -173,6 +175,8 @@ def _add_grammar(built: Lexicon) -> None:
         ("not_needed", words_en.NOT_NEEDED), ("not_needed", words_zh.NOT_NEEDED), ("be", words_en.BE),
         ("want", words_en.WANT), ("ought", words_en.OUGHT),
         ("ba", words_zh.BA), ("from", words_zh.FROM), ("at", words_zh.AT), ("at", ("at",)), ("de", words_zh.DE),
+        ("among", words_zh.AMONG), ("first", words_zh.FIRST), ("before", words_zh.BEFORE), ("still", words_zh.STILL),
+        ("so_that", words_zh.SO_THAT), ("least", words_zh.LEAST), ("use", words_zh.USE),
         ("classifier", words_zh.CLASSIFIERS), ("of", ("of",)), ("possessive", ("'s", "'")),
         ("comma", (",", "，", "、")), ("stop", tuple(".!?;:()。！？；：（）")),
     )  # fmt: skip

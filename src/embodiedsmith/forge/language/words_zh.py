@@ -41,7 +41,7 @@ VERBS: dict[str, tuple[str, ...]] = {
         "叠, 叠放, 叠到, 叠在, 叠放到, 摞, 摞在, 摞到, 堆, 堆在, 堆到, 叠放在, 堆叠, 堆叠在, 堆放, 堆放在, "
         "叠起来, 摞起来, 堆起来, 叠上, 堆叠到, 叠成一摞"
     ),
-    "contact": _words("让, 使"),
+    "contact": _words("让, 使, 保持, 使得"),
     "tidy": _words("整理, 收拾, 打扫, 清理, 整理一下, 收拾一下"),
 }
 
@@ -55,6 +55,11 @@ PLACES: dict[str, tuple[str, ...]] = {
     "in": _words("里, 里面, 内, 中, 里边, 当中, 里头, 之中, 之内, 内部"),
     "on": _words("上, 上面, 之上, 上边, 顶上, 上头, 顶部"),
     "near": _words("旁边, 旁, 边上, 附近, 边, 一旁, 的旁边, 的附近, 身边, 近旁"),
+    "left": _words("左边, 左侧, 左面, 左方, 左手边, 左边儿"),
+    "right": _words("右边, 右侧, 右面, 右方, 右手边, 右边儿"),
+    "front": _words("前面, 前边, 前方, 正前方, 跟前, 前头"),
+    "behind": _words("后面, 后边, 后方, 正后方, 背后, 后头"),
+    "between": _words("之间, 中间, 正中间, 中间位置"),
 }
 """Postpositions: what stands before them is the place."""
 
@@ -71,8 +76,8 @@ POSITIONS: dict[str, tuple[str, ...]] = {
     "bottom": _words(
         "最下面, 最下, 下面, 下层, 最下层, 最下方, 下方, 底层, 最底层, 最低, 最下边, 下, 底下, 最底下, 底部, 下边, 最底部"
     ),
-    "left": _words("左, 左边, 左侧, 左面, 最左边, 靠左, 左手边"),
-    "right": _words("右, 右边, 右侧, 右面, 最右边, 靠右, 右手边"),
+    "left": _words("左, 左边, 左侧, 左面, 最左边, 最左侧, 最左面, 靠左, 最靠左, 左手边"),
+    "right": _words("右, 右边, 右侧, 右面, 最右边, 最右侧, 最右面, 靠右, 最靠右, 右手边"),
     "last": _words("最后一个, 最后一层, 最后"),
     "1": _words("第一个, 第一层, 第一, 第1个, 第1层"),
     "2": _words("第二个, 第二层, 第二, 第2个, 第2层"),
@@ -82,6 +87,18 @@ POSITIONS: dict[str, tuple[str, ...]] = {
 
 BOARD_POSITIONS = ("层", "顶层", "底层")
 """Endings of position words that already name a board ("最上层": the top board)."""
+
+SUPERLATIVES: dict[str, tuple[str, ...]] = {
+    "largest": _words("最大, 最大号, 较大, 更大, 大一点, 大一些, 比较大, 大点"),
+    "smallest": _words("最小, 最小号, 较小, 更小, 小一点, 小一些, 比较小, 小点"),
+    "tallest": _words("最高, 较高, 更高, 高一点, 高一些, 比较高, 最长, 更长"),
+    "shortest": _words("最矮, 最低, 较矮, 更矮, 矮一点, 矮一些, 比较矮, 最短, 更短"),
+    "leftmost": _words("最左边, 最左侧, 最左, 最左面, 最靠左"),
+    "rightmost": _words("最右边, 最右侧, 最右, 最右面, 最靠右"),
+    "nearest": _words("最近, 离机器人最近, 离你最近, 最靠近机器人, 离得最近, 最前面, 最前边, 最靠前"),
+    "farthest": _words("最远, 离机器人最远, 离你最远, 离得最远, 最后面, 最后边, 最靠后, 最里面"),
+}
+"""Which of several."""
 
 SIZES: dict[str, tuple[str, ...]] = {
     "small": _words("小, 小号, 小的, 小型, 迷你"),
@@ -122,7 +139,10 @@ CLASSIFIERS = _words(
     "个, 只, 本, 块, 瓶, 罐, 杯, 把, 张, 件, 颗, 根, 条, 支, 盘, 碗, 台, 盒, 枚, 听, 篮, 袋, 份, 口, 扇, 层, 样, 种, 些, 座"
 )
 ARTICLES = _words("这, 那, 这个, 那个, 该, 这些, 那些, 这只, 那只, 这本, 那本, 我的, 你的, 这把, 那把, 这块, 那块, 这瓶, 那瓶")
-FRESH = _words("另一个, 另外一个, 别的, 其他, 另一只, 另一本, 另外, 另一块, 另, 其它")
+REST = _words("其余, 其他, 其它, 剩下, 剩余, 别的, 余下, 剩下来")
+"""All that are left, where no number follows."""
+FRESH = (*_words("另一个, 另外一个, 另一只, 另一本, 另外, 另一块, 另"), *REST)
+AMONG = _words("其中, 它们中, 它们当中, 它们之中, 其中的")
 
 PRONOUNS: dict[str, tuple[str, ...]] = {
     "it": _words("它, 其, 这个, 那个"),
@@ -140,9 +160,11 @@ CLUTTER: dict[str, tuple[str, ...]] = {
     "tidy": _words("整洁, 干净, 空, 空荡荡, 整齐, 空空, 很干净, 很整洁"),
 }
 THEN = _words("然后, 接着, 之后, 随后, 最后, 再, 然后再, 接下来, 其次, 后, 以后, 完了再, 之后再, 接着再, 最后再")
+FIRST = _words("先, 首先, 第一步, 一开始")
+BEFORE = _words("之前, 以前")
 AND = _words("并, 并且, 和, 与, 及, 以及, 跟, 同时, 还有, 且")
 FILLERS = _words(
-    "请, 帮我, 请你, 麻烦, 麻烦你, 你, 机器人, 先, 首先, 一下, 好, 都, 来, 去, 吧, 轻轻, 小心, 小心地, 轻轻地, "
+    "请, 帮我, 请你, 麻烦, 麻烦你, 你, 机器人, 一下, 好, 都, 来, 去, 吧, 轻轻, 小心, 小心地, 轻轻地, "
     "慢慢, 慢慢地, 现在, 给我, 我要你, 我想让你, 能不能, 可以, 你能, 你能不能, 们, 全都, 也, 了, 完全, 起来, "
     "过来, "
     "过去, 上去, 上来, 下来, 回去, 出来, 请问, 帮忙, 您, 我, 快速, 快, 仔细, 地, 一起, 重新, 整齐地, 吗, 呢, "
@@ -152,15 +174,26 @@ FILLERS = _words(
 EXIST = _words("有, 摆着, 放着, 是, 放有, 摆有, 存放着, 装着")
 INSIDE = _words("里面, 里, 进去, 入, 进")
 """After a verb of putting: inside what was last spoken of."""
-ABSENT = _words("没有, 不要有, 不要, 无, 不放")
+ABSENT = _words("没有, 不要有, 不要, 无, 不放, 别, 不准, 不能, 不许, 不可以, 不得, 切勿, 勿, 请勿, 禁止, 避免, 千万别, 千万不要")
+_NEVER = _words(
+    "不要, 别, 不, 不能, 不可以, 不可, 不许, 不准, 不得, 请勿, 切勿, 勿, 千万别, 千万不要, 禁止, 避免, 不用, 别去, 不要去"
+)
+MOVED = _words(
+    "移动, 动, 碰, 碰到, 触碰, 挪动, 挪, 搬动, 动到, 碰触, 接触, 触摸, 碰着, 改变位置, 移动到, 挪开, 移开, 拿走, 乱动, 乱碰"
+)
+STILL = (*(never + move for never in _NEVER for move in MOVED), *_words("原地不动, 保持不动, 不动, 留在原地, 留在原处, 待在原处"))
+"""What it is said with that a thing must stay where it is."""
+SO_THAT = _words("情况下, 前提下, 条件下, 同时, 的情况下, 的前提下, 的条件下, 的同时")
+"""After a condition: 在不移动盘子的情况下."""
+LEAST = _words("至少, 最少, 不少于, 起码, 不下于")
+USE = _words("用, 使用, 就用")
+
 BEYOND: dict[str, tuple[str, ...]] = {
-    "what is not to be done cannot be told: say only what is to be done": _words(
-        "别, 不准, 不能, 不许, 不可以, 不得, 切勿, 勿, 请勿, 禁止, 避免, 千万别, 千万不要, 除了"
-    ),
+    "what is not to be done cannot be told: say only what is to be done": _words("除了, 除"),
     "a choice cannot be left open: say the one that is meant": _words("或, 或者, 还是, 要么, 任意"),
     "conditions cannot be told: say what is to be done in any case": _words("如果, 要是, 假如, 除非, 直到"),
-    "there is no such relation yet: say on, in or next to": _words(
-        "后面, 前面, 之间, 中间位置, 背后, 后边, 前边, 对面, 周围, 的左边, 的右边, 的左侧, 的右侧, 的下面, 底下面"
+    "there is no such relation yet: say on, in, next to, left or right of, in front of, behind or between": _words(
+        "对面, 周围, 四周, 的下面, 底下面"
     ),
     "there is no skill for it yet: things can be put, stacked, lifted, grasped, opened and closed": _words(
         "倒水, 折叠, 对折, 擦, 擦干净, 擦拭, 洗, 清洗, 切, 煮, 炒, 翻转, 旋转, 转动, 拧, 拧开, 拧紧, "
