@@ -170,7 +170,9 @@ class Articulation:
                 T[:3, 3] = point + FINGER_SIDE * flat + below * down
                 yield T
 
-    def arc(self, T_start: tf.Float, target: float, lag: float, axis: tf.Float | None, start: tf.Float) -> tf.Float | None:
+    def arc(
+        self, T_start: tf.Float, target: float, lag: float, axis: tf.Float | None, start: tf.Float, tally: Tally
+    ) -> tf.Float | None:
         """Arm joints (m, n) that carry the tool along with the part from now to `target`; None when out of reach or blocked.
 
         Args:
@@ -179,6 +181,7 @@ class Articulation:
             lag: Fraction of a hinge's turn that the hand does not follow, turning about the bar instead.
             axis: World axis of the bar, for `lag`.
             start: Arm joints at `T_start`.
+            tally: Counts what is in the way.
         """
         control, checker = self.control, self.control.checker
         span = target - self.position
@@ -198,7 +201,8 @@ class Articulation:
                 if not found.ok or np.abs(found.joints - path[-1]).max() > 0.5:
                     return None
                 self.imagine(now + delta)
-                if checker.hit(found.joints) is not None:
+                if (hit := checker.hit(found.joints)) is not None:
+                    tally.met(hit)
                     return None
                 path.append(found.joints)
         finally:
@@ -315,12 +319,12 @@ def plan_arc(part: Articulation, targets: tuple[float, ...], *, push: bool, stag
             checker.forbid_all()
             checker.allow([("finger_0", part.item), ("finger_1", part.item)])
             checker.set_gripper(1.0 if bar is None else part.opening)
-            tally.blocker = checker.hit(posture.joints) or tally.blocker
-            approach = _come(control, T, posture.joints)
+            tally.met(checker.hit(posture.joints))
+            approach = _come(control, T, posture.joints, tally)
             if approach is None:
                 continue
             wanted = ahead if best is None else ahead[: ahead.index(best.fraction)]
-            plan = _arc_plan(part, Start(T, bar, approach), wanted)
+            plan = _arc_plan(part, Start(T, bar, approach), wanted, tally)
             if plan is not None and plan.fraction == ahead[0]:
                 return plan
             best = plan or best
@@ -339,7 +343,7 @@ class Start:
     approach: tf.Float
 
 
-def _arc_plan(part: Articulation, start: Start, wanted: list[float]) -> ArcPlan | None:
+def _arc_plan(part: Articulation, start: Start, wanted: list[float], tally: Tally) -> ArcPlan | None:
     """The motion to the first of the targets in reach."""
     data, joints = part.control.world.data, start.approach[-1]
     axis = data.xaxis[part.joint_id].copy() if start.bar is None else start.bar
@@ -348,15 +352,15 @@ def _arc_plan(part: Articulation, start: Start, wanted: list[float]) -> ArcPlan 
         if fraction == 0.0:
             goal -= OVERSHOOT[part.info.kind] * float(np.sign(part.info.open - part.info.closed))
         for lag in LAGS if part.info.kind == "hinge" else LAGS[:1]:
-            arc = part.arc(start.T_world_tcp, goal, lag, axis, joints)
+            arc = part.arc(start.T_world_tcp, goal, lag, axis, joints, tally)
             if arc is not None and part.leaves(arc[-1], goal, start.bar is not None):
                 return ArcPlan(start.approach, arc, fraction, start.bar is not None)
     return None
 
 
-def _come(control: Controller, T: tf.Float, joints: tf.Float) -> tf.Float | None:
+def _come(control: Controller, T: tf.Float, joints: tf.Float, tally: Tally) -> tf.Float | None:
     for distance in (APPROACH, SHORT_APPROACH):
-        back = control.straight(T, T @ tf.translate((0.0, 0.0, -distance)), joints)
+        back = control.straight(T, T @ tf.translate((0.0, 0.0, -distance)), joints, met=tally.met)
         if back is not None and control.checker.in_the_open(back[-1]):
             return back[::-1]
     return None

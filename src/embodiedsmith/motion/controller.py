@@ -6,7 +6,7 @@ limits and run as control steps of the session, so that it is recorded like anyt
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -76,7 +76,7 @@ class Controller:
         self.gripper = float(self.world.command[-1])
         self.plans = 0
         self._imagined: tf.Float | None = None
-        self.dead_ends: dict[tuple[object, ...], str | None] = {}
+        self.dead_ends: dict[tuple[object, ...], MotionError | None] = {}
         """What has been found out about putting things down after a drive; see `skills.navigate.dead_end`."""
         self.served: int | None = None
         """How many of the steps after a drive can be done from where it ended; None: as many as there are."""
@@ -344,12 +344,23 @@ class Controller:
         self.follow(path, stage=stage, speed=0.5)
         self.look()
 
-    def straight(self, T_from: tf.Float, T_to: tf.Float, start: tf.Float, *, clearance: float = TOUCH) -> tf.Float | None:
-        """Joint path of a straight tool motion that is in reach and free, else None."""
+    def straight(
+        self,
+        T_from: tf.Float,
+        T_to: tf.Float,
+        start: tf.Float,
+        *,
+        clearance: float = TOUCH,
+        met: Callable[[Hit], None] | None = None,
+    ) -> tf.Float | None:
+        """Joint path of a straight tool motion that is in reach and free, else None; `met` is told what it would touch."""
         path = self.line(T_from, T_to, start)
-        if path is None or self.checker.path_hit(path, clearance) is not None:
+        if path is None:
             return None
-        return path
+        hit = self.checker.path_hit(path, clearance)
+        if hit is not None and met is not None:
+            met(hit)
+        return path if hit is None else None
 
 
 class ArmSpace(Region):

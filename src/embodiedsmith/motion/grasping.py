@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -25,6 +26,8 @@ UPWARDS = 0.7  # a cavity whose opening points up by more than this cosine is en
 BEFORE_FRONT = 0.06  # [m] before a front the tool is in the open
 BACKWARDS = 0.2  # cosine to the way out from which a hand would come from behind
 FLIP = tf.turn_z(np.pi)
+ROBOT_OWNERS = ("robot", "finger_0", "finger_1", "world")  # what is not a thing of the scene
+NAMED = 3  # things in the way that a failure names
 
 
 @dataclass(frozen=True)
@@ -49,8 +52,22 @@ class Tally:
     nearest: float = float("inf")
     blocked: int = 0
     blocker: Hit | None = None
+    """The last forbidden contact found."""
+    in_the_way: Counter[str] = field(default_factory=Counter)
+    """Things of the scene that were met, by how often."""
     later: int = 0
-    later_reason: str = ""
+    later_error: MotionError | None = None
+    """Why the last of those that could be taken were of no use for what comes after."""
+
+    def met(self, hit: Hit | None) -> None:
+        """Count what stood in the way, if anything did."""
+        if hit is not None:
+            self.blocker = hit
+            self.in_the_way.update(o for o in (hit.first, hit.second) if o not in ROBOT_OWNERS)
+
+    def things(self, *beside: str) -> tuple[str, ...]:
+        """What stood in the way most often, `beside` left out."""
+        return tuple(name for name, _ in self.in_the_way.most_common() if name not in beside)[:NAMED]
 
     def misses(self, posture: Solution) -> bool:
         """Count a tool pose that no joints reach; False when they do."""
@@ -72,14 +89,18 @@ class Tally:
                 f"none of {self.tried} poses at {item} is in reach; the nearest misses by {100 * self.nearest:.1f} cm",
                 subjects=(item,), value=self.nearest, limit=0.001,
             )  # fmt: skip
-        if self.later > self.blocked:
-            return MotionError(f"{stage}.dead_end", f"{item} can be reached, but then {self.later_reason}", subjects=(item,))
+        if self.later > self.blocked and (later := self.later_error) is not None:
+            error = MotionError(
+                f"{stage}.dead_end", f"{item} can be reached, but then {later.what}",
+                subjects=tuple(dict.fromkeys((item, *later.subjects))), value=later.value, limit=later.limit,
+            )  # fmt: skip
+            error.__cause__ = later
+            return error
         other = f"{self.blocker.first} against {self.blocker.second}" if self.blocker else "something"
-        names = (self.blocker.first, self.blocker.second) if self.blocker else ()
         return MotionError(
             f"{stage}.blocked",
             f"{self.blocked} of {self.tried} poses at {item} are blocked ({other}), {self.unreachable} out of reach",
-            subjects=(item, *names), value=float(self.blocked), limit=0.0,
+            subjects=(item, *self.things(item, split_reference(item)[0])), value=float(self.blocked), limit=0.0,
         )  # fmt: skip
 
 
@@ -116,7 +137,7 @@ def plans(
     item: str,
     tally: Tally,
     *,
-    ready: Callable[[GraspPlan], str | None],
+    ready: Callable[[GraspPlan], MotionError | None],
     level: bool = False,
     out: tf.Float | None = None,
     failed: Sequence[GraspPlan] = (),
@@ -149,8 +170,8 @@ def plans(
             if tally.misses(posture):
                 break
             hit = _hit(control, item, posture.joints)
-            tally.blocker = hit or tally.blocker
-            path = None if hit else _approach(control, T, posture.joints, out)
+            tally.met(hit)
+            path = None if hit else _approach(control, T, posture.joints, out, tally)
             if path is not None:
                 break
         else:
@@ -158,10 +179,10 @@ def plans(
         if path is None:
             continue
         plan = GraspPlan(grasp, T, path[-1], path, tf.inverse(T) @ T_world_item)
-        reason = ready(plan)
-        if reason is not None:
+        error = ready(plan)
+        if error is not None:
             tally.later += 1
-            tally.later_reason = reason
+            tally.later_error = error
             dead.append(kind)
             continue
         yield plan
@@ -190,10 +211,10 @@ def _hit(control: Controller, item: str, joints: tf.Float) -> Hit | None:
     return hit
 
 
-def _approach(control: Controller, T: tf.Float, joints: tf.Float, out: tf.Float | None) -> tf.Float | None:
+def _approach(control: Controller, T: tf.Float, joints: tf.Float, out: tf.Float | None, tally: Tally) -> tf.Float | None:
     for distance in (APPROACH, SHORT_APPROACH):
         T_back = T @ tf.translate((0.0, 0.0, -distance))
-        back = control.straight(T, T_back, joints)
+        back = control.straight(T, T_back, joints, met=tally.met)
         if back is None:
             continue
         if out is None:
@@ -201,7 +222,7 @@ def _approach(control: Controller, T: tf.Float, joints: tf.Float, out: tf.Float 
         T_open = T_back.copy()
         way = out / np.linalg.norm(out)
         T_open[:3, 3] += max(0.0, float(np.linalg.norm(out) - (T_back - T)[:3, 3] @ way)) * way
-        more = control.straight(T_back, T_open, back[-1])
+        more = control.straight(T_back, T_open, back[-1], met=tally.met)
         if more is not None:
             return np.vstack([back, more[1:]])[::-1]
     return None

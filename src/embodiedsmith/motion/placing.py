@@ -105,8 +105,8 @@ def _try(
     rows = [joints[None]]
     at, T_at = joints, T_tcp
     checker.allow([(item, owner)])
-    tally.blocker = checker.hit(joints) or tally.blocker
-    if checker.hit(joints) is not None:
+    if (hit := checker.hit(joints)) is not None:
+        tally.met(hit)
         return None
     checker.forbid_all()
     checker.allow(hands)
@@ -119,7 +119,7 @@ def _try(
             return None
         hit = checker.path_hit(back, 0.0)
         if hit is not None:
-            tally.blocker = hit
+            tally.met(hit)
             return None
         if k == 0:
             checker.forbid_all()
@@ -128,13 +128,13 @@ def _try(
         at, T_at = back[-1], T_to
     path = np.vstack(rows)[::-1]
     checker.hold(None)
-    retreat = _retreat(control, item, T_tcp, joints, spot)
+    retreat = _retreat(control, item, T_tcp, joints, spot, tally)
     if retreat is None:
         return None
     return PlacePlan(spot, path, retreat)
 
 
-def _retreat(control: Controller, item: str, T_tcp: tf.Float, joints: tf.Float, spot: Spot) -> tf.Float | None:
+def _retreat(control: Controller, item: str, T_tcp: tf.Float, joints: tf.Float, spot: Spot, tally: Tally) -> tf.Float | None:
     """Leave along the approach, or a little along it and then out of the opening."""
     checker = control.checker
     checker.forbid_all()
@@ -146,12 +146,12 @@ def _retreat(control: Controller, item: str, T_tcp: tf.Float, joints: tf.Float, 
     back = control.straight(T_tcp, T_tcp @ tf.translate((0.0, 0.0, -RETREAT)), joints, clearance=0.0)
     if back is None:
         T_clear = T_tcp @ tf.translate((0.0, 0.0, -0.035))
-        first = control.straight(T_tcp, T_clear, joints, clearance=0.0)
+        first = control.straight(T_tcp, T_clear, joints, clearance=0.0, met=tally.met)
         if first is None:
             return None
         T_out = T_clear.copy()
         T_out[:3, 3] += 0.2 * spot.out
-        second = control.straight(T_clear, T_out, first[-1], clearance=0.0)
+        second = control.straight(T_clear, T_out, first[-1], clearance=0.0, met=tally.met)
         back = None if second is None else np.vstack([first, second[1:]])
     return back
 

@@ -169,7 +169,7 @@ class _Visit:
             out = grasping.outward(control, item, step.args[1])
             level = out is not None or (following is not None and through_front(control, following))
 
-            def ready(plan: GraspPlan) -> str | None:
+            def ready(plan: GraspPlan) -> MotionError | None:
                 if following is None:
                     return None
                 load = Load(item, control.world.item_pose(item), plan.T_tcp_item)
@@ -223,14 +223,14 @@ def _opened(steps: tuple[Step, ...]) -> tuple[str, ...]:
     return tuple(part for part, skill in shut.items() if skill == "open")
 
 
-def _dead_end_here(control: Controller, step: Step, load: Load) -> str | None:
+def _dead_end_here(control: Controller, step: Step, load: Load) -> MotionError | None:
     tally = Tally()
     found = place_plan(control, step, load, tally, most=SPOTS)
     control.look()
-    return None if found is not None else tally.error(step.skill, load.item).what
+    return None if found is not None else tally.error(step.skill, load.item)
 
 
-def dead_end(control: Controller, upcoming: tuple[Step, ...], load: Load) -> str | None:
+def dead_end(control: Controller, upcoming: tuple[Step, ...], load: Load) -> MotionError | None:
     """Why what is held like this cannot be put down where the plan puts it, after driving there; None when it can.
 
     Remembered by the kind of grasp and by how far things are open.
@@ -256,9 +256,9 @@ def dead_end(control: Controller, upcoming: tuple[Step, ...], load: Load) -> str
     return control.dead_ends[key]
 
 
-def _dead_end_at(control: Controller, zone: str, step: Step, load: Load) -> str | None:
+def _dead_end_at(control: Controller, zone: str, step: Step, load: Load) -> MotionError | None:
     points = _points(control, step) or [control.world.item_pose(zone)[:3, 3]]
-    reason, tried = f"no place is free at {zone}", 0
+    reason, tried = MotionError("navigate.no_standing_place", f"no place is free at {zone}", subjects=(zone,)), 0
     for base in stands(control, zone, points, Floor(control)):
         with control.standing(base):
             if not fits(control):

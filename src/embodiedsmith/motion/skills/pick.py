@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from embodiedsmith.motion import grasping
@@ -24,15 +26,27 @@ REGRASPS = 4
 LOOK_AHEAD = 60  # spots tried for a grasp before it counts as a dead end
 
 
-def run(control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...]) -> None:
-    """Grasp and lift; a grasp that slips is tried again with the next best one."""
+def grasp_plan(
+    control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...], failed: Sequence[GraspPlan] = ()
+) -> GraspPlan:
+    """The best grasp from which the item can also be put down where the plan puts it. The checker must look at the present world.
+
+    Args:
+        control: The robot.
+        args: Those of the step: the item, and the place it is at.
+        upcoming: The steps after it.
+        failed: Grasps that were tried and did not hold.
+
+    Raises:
+        MotionError: `pick.unreachable`, `pick.blocked`, `pick.no_grasp`; `pick.dead_end`, caused by the error of what follows.
+    """
     item, place = args
     following = place_of_item(item, upcoming)
     from_here = following is not None and not any(s.skill == "navigate" for s in upcoming[: upcoming.index(following)])
     out = grasping.outward(control, item, place)
     level = out is not None or (following is not None and through_front(control, following))
 
-    def ready(plan: GraspPlan) -> str | None:
+    def ready(plan: GraspPlan) -> MotionError | None:
         if following is None:
             return None
         load = Load(item, control.world.item_pose(item), plan.T_tcp_item)
@@ -43,16 +57,28 @@ def run(control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...]) 
         later = Tally()
         found = place_plan(control, following, load, later, most=LOOK_AHEAD)
         control.look()
-        return None if found is not None else later.error(following.skill, item).what
+        return None if found is not None else later.error(following.skill, item)
 
+    tally = Tally()
+    plan = next(grasping.plans(control, item, tally, ready=ready, level=level, out=out, failed=failed), None)
+    if plan is None:
+        raise tally.error("pick", item)
+    return plan
+
+
+def run(control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...]) -> None:
+    """Grasp and lift; a grasp that slips is tried again with the next best one."""
+    item, place = args
     tried: list[GraspPlan] = []
     failure: MotionError | None = None
     while len(tried) < REGRASPS:
         control.look()
-        tally = Tally()
-        plan = next(grasping.plans(control, item, tally, ready=ready, level=level, out=out, failed=tried), None)
-        if plan is None:
-            raise failure or tally.error("pick", item)
+        try:
+            plan = grasp_plan(control, args, upcoming, tried)
+        except MotionError:
+            if failure is not None:
+                raise failure from None
+            raise
         tried.append(plan)
         try:
             _grasp(control, item, place, plan)

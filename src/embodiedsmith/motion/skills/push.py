@@ -196,7 +196,8 @@ def _try(
     checker, world = control.checker, control.world
     fingers = [("finger_0", item), ("finger_1", item)]
     checker.forbid_all()
-    tally.blocker = tally.blocker or checker.hit(joints, NEAR)
+    if tally.blocker is None:
+        tally.met(checker.hit(joints, NEAR))
     down = control.straight(T, _shifted(T, np.array([0.0, 0.0, DESCENT])), joints, clearance=NEAR)
     if down is None:
         return None
@@ -207,7 +208,8 @@ def _try(
     checker.allow(fingers)
     meets = checker.path_hit(push[: 1 + int(np.ceil(GAP / (GAP + length) * (len(push) - 1)))])
     if meets is not None:  # the palm would push, not the fingers
-        tally.blocker = tally.blocker or meets
+        if tally.blocker is None:
+            tally.met(meets)
         return None
     checker.allow([(item, owner) for owner in (other, *world.owners) if owner == other or world.touching(item, owner)])
     checker.allow([("finger_0", other), ("finger_1", other)])  # it gives way
@@ -216,7 +218,7 @@ def _try(
     control.look()
     checker.set_gripper(1.0)
     if hit is not None:
-        tally.blocker = hit  # what stands in the item's way says more than what is in the hand's
+        tally.met(hit)  # what stands in the item's way says more than what is in the hand's
         return None
     return PushPlan(item, down[::-1], push, GAP + length, direction)
 
