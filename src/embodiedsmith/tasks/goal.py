@@ -95,28 +95,40 @@ class GoalMonitor:
         self.predicate_margins[:] = values
         return self._root()
 
+    def mark(self) -> Callable[[], None]:
+        """Gives a function that takes back what the updates since have been remembered for: so that states can be looked at in
+        turn, each as if it were the next."""
+        undo = [bound.mark() for bound in self._bound] + [sequence.mark() for sequence in self._sequences]
+
+        def back() -> None:
+            for take_back in undo:
+                take_back()
+
+        return back
+
     @property
     def stages(self) -> tuple[int, ...]:
         """How many stages of each sequence of the goal have been reached."""
         return tuple(sequence.reached for sequence in self._sequences)
 
-    def _compile(self, goal: Goal, hold_steps: int) -> Node:
+    def _compile(self, goal: Goal, hold_steps: int, negated: bool = False) -> Node:
         values = self._values
         match goal:
             case Predicate():
                 k = self.predicate_names.index(title(goal))
-                return lambda: values[k]
+                anyway = self._bound[k].anyway
+                return anyway if negated and anyway is not None else lambda: values[k]
             case Not():
-                part = self._compile(goal.goal, hold_steps)
+                part = self._compile(goal.goal, hold_steps, not negated)
                 return lambda: -part()
             case All():
-                parts = [self._compile(g, hold_steps) for g in goal.goals]
+                parts = [self._compile(g, hold_steps, negated) for g in goal.goals]
                 return lambda: min([part() for part in parts])
             case Any():
-                parts = [self._compile(g, hold_steps) for g in goal.goals]
+                parts = [self._compile(g, hold_steps, negated) for g in goal.goals]
                 return lambda: max([part() for part in parts])
             case Sequence():
-                sequence = _Sequence([self._compile(g, hold_steps) for g in goal.goals], hold_steps)
+                sequence = _Sequence([self._compile(g, hold_steps, negated) for g in goal.goals], hold_steps)
                 self._sequences.append(sequence)
                 return sequence
         raise SmithError(f"goals are not made of {type(goal).__name__}")
@@ -138,6 +150,15 @@ class _Sequence:
     def reset(self) -> None:
         self.reached = 0
         self._held = 0
+
+    def mark(self) -> Callable[[], None]:
+        """Gives a function that goes back to what has been reached now."""
+        reached, held = self.reached, self._held
+
+        def back() -> None:
+            self.reached, self._held = reached, held
+
+        return back
 
     def __call__(self) -> float:
         margin = self._stages[self.reached]()

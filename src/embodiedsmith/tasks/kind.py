@@ -46,6 +46,8 @@ class Param:
     """None: it must be given."""
     unit: str
     meaning: str
+    stricter_up: bool = False
+    """Whether a larger number asks for more, as a least height does; else for less, as a largest distance does."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,9 @@ class Bound:
     mark: Callable[[], Callable[[], None]] = lambda: _forget
     """Gives a function that takes back what `margin` has remembered since, for predicates whose margin remembers: so that a
     state can be looked at as if it were the next, and then another."""
+    anyway: Callable[[], float] | None = None
+    """For a predicate that waits until the hand has let go: its margin without that. A `not` looks at this one, because what the
+    hand holds where it was has not been taken away."""
 
 
 def _forget() -> None:

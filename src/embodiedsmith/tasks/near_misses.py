@@ -13,7 +13,9 @@ from functools import partial
 
 import mujoco
 import numpy as np
+from numpy.typing import ArrayLike
 
+from embodiedsmith.assets.asset import Shape
 from embodiedsmith.spec import split_reference
 from embodiedsmith.tasks.kind import NearMiss
 from embodiedsmith.tasks.probe import Float, geom_points
@@ -83,7 +85,7 @@ def turned(world: World, name: str, item: str, axis: Float, angle: float) -> Nea
     return posed(name, item, tf.translate((0.0, 0.0, -sunk)) @ there)
 
 
-def span(world: World, item: str, axis: Float) -> tuple[float, float]:
+def span(world: World, item: str, axis: ArrayLike) -> tuple[float, float]:
     """From where to where an item reaches along a world unit vector (3,) [m], doors and drawers as they stand."""
     points, radii = _points(world, item)
     along = points @ np.asarray(axis, dtype=np.float64)
@@ -93,6 +95,20 @@ def span(world: World, item: str, axis: Float) -> tuple[float, float]:
 def beyond(world: World, item: str, other: str, axis: Float, gap: float) -> Float:
     """By what (3,) [m] an item must be shifted along a world unit vector to stand `gap` [m] clear of another's far side."""
     return np.asarray(axis) * (span(world, other, axis)[1] + gap - span(world, item, axis)[0])
+
+
+def past(size: tuple[float, float], shape: Shape, at: Float, side: tuple[float, float]) -> Float:
+    """By what (3,) [m] a point `at` of a flat region's frame must be shifted to be `SLIP` past its edge on a side of it.
+
+    Args:
+        size: Extents of the region along the frame's x and y [m].
+        shape: Of the region: a rectangle, or a disc.
+        at: Where the point is, shape (3,) [m].
+        side: One of `SIDES`.
+    """
+    to = np.asarray(side) * (np.asarray(size) / 2 + SLIP)
+    kept = np.zeros(2) if shape == "disc" else at[:2] * (np.asarray(side) == 0.0)
+    return np.array([*(to + kept - at[:2]), 0.0])
 
 
 def free_things(world: World, *but: str) -> list[str]:

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+
 from embodiedsmith.tasks.boxes import Box
-from embodiedsmith.tasks.kind import APART, TOUCH, Args, Assets, Bound, Params, PredicateKind, Role, Words
+from embodiedsmith.tasks.kind import APART, TOUCH, Args, Assets, Bound, NearMiss, Params, PredicateKind, Role, Words
+from embodiedsmith.tasks.near_misses import SLIP, let_go, set_fingers, shift, span
 from embodiedsmith.tasks.probe import Probe
+from embodiedsmith.world import World
 
 
 def bind(probe: Probe, args: Args, params: Params) -> Bound:
@@ -26,12 +33,54 @@ def check(assets: Assets, args: Args, params: Params) -> list[str]:
     return [] if assets[args[0]].affordances.grasps else [f"'{args[0]}' has nothing to take hold of"]
 
 
+_NUDGE = 2e-3
+"""[m] By which a thing leans into one finger."""
+
+
+def near_misses(world: World, args: Args, params: Params) -> Iterator[NearMiss]:
+    """Let go but still round it, one finger only, slipped out, beside the hand, and a hand closed on nothing."""
+    item = args[0]
+    hand = world.tcp()[:3, :3]
+    across, closing, approach = (hand[:, k].copy() for k in range(3))
+    loose = let_go(world, item)
+    away = span(world, item, approach)
+    tip = float(world.tcp()[:3, 3] @ approach)
+
+    def at(name: str, opening: float, by: np.ndarray) -> NearMiss:
+        def apply(world: World) -> None:
+            set_fingers(world, opening)
+            shift(world, item, by)
+
+        return NearMiss(name, apply)
+
+    nothing = np.zeros(3)
+    yield NearMiss("opened a little, the fingers round it", partial(set_fingers, closing=loose))
+    yield at("opened wide, the fingers round it", 0.0, nothing)
+    gap = _gap(world, loose)
+    yield at("leaning on one finger", 0.0, closing * gap)
+    yield at("leaning on the other finger", 0.0, -closing * gap)
+    out = tip - away[0] + SLIP
+    yield at("slipped out, below the fingertips", loose, approach * out)
+    yield at("slipped out, below fingers closed on nothing", 1.0, approach * out)
+    for name, side in (("one", across), ("the other", -across)):
+        low, high = span(world, item, side)
+        yield at(f"beside the hand, on {name} side", loose, side * (high - low + SLIP))
+
+
+def _gap(world: World, loose: float) -> float:
+    """By what [m] a thing in the middle of the open hand must be off to lean on one finger."""
+    return loose * world.robot.arm.gripper.max_width / 2 + _NUDGE
+
+
 PREDICATE = PredicateKind(
     name="grasped",
     roles=(Role("item", "movable"),),
     bind=bind,
     check=check,
-    leads_to=frozenset({"lifted", "on", "inside", "near", "at", "touching", "upright"}),
+    leads_to=frozenset(
+        {"lifted", "on", "inside", "near", "left_of", "right_of", "in_front_of", "behind", "between", "at", "touching", "upright"}
+    ),
+    near_misses=near_misses,
     words={
         "en": Words("grasp {0}", "let go of {0}", ("grasp", "grab", "hold", "take hold of", "grip", "pick up")),
         "zh": Words("抓住{0}", "松开{0}", ("抓住", "握住", "抓", "握", "拿住")),

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from embodiedsmith.assets.asset import Cavity
 from embodiedsmith.spec import split_reference
-from embodiedsmith.tasks.kind import HELD, Args, Assets, Bound, Param, Params, PredicateKind, Role, Words, cavities
-from embodiedsmith.tasks.probe import Probe
+from embodiedsmith.tasks.kind import HELD, Args, Assets, Bound, NearMiss, Param, Params, PredicateKind, Role, Words, cavities
+from embodiedsmith.tasks.near_misses import SIDES, SLIP, held, past, posed, shifted, span
+from embodiedsmith.tasks.probe import Float, Probe
+from embodiedsmith.world import World
+from embodiedsmith.world import transforms as tf
 
 UPWARDS = 0.7
 """A cavity whose opening points up by more than this cosine is open above; otherwise it opens at the front."""
@@ -33,12 +36,13 @@ def bind(probe: Probe, args: Args, params: Params) -> Bound:
     left, right = probe.held(args[0])
     places = [_cavity(probe, args[0], base, c, params["tolerance"]) for c in cavities(probe.world.assets[base], part)]
 
-    def margin() -> float:
-        pairs = probe.pairs
-        best = max(place() for place in places)
-        return min(best, HELD) if left in pairs and right in pairs else best
+    def anyway() -> float:
+        return max(place() for place in places)
 
-    return Bound(margin)
+    def margin() -> float:
+        return min(anyway(), HELD) if left in probe.pairs and right in probe.pairs else anyway()
+
+    return Bound(margin, anyway=anyway)
 
 
 def _cavity(probe: Probe, item: str, base: str, cavity: Cavity, tolerance: float) -> Callable[[], float]:
@@ -87,12 +91,82 @@ def _fits(size: list[float], cavity: Cavity) -> bool:
     return any(a <= width and b <= depth and c <= room for a, b, c in itertools.permutations(size))
 
 
+def near_misses(world: World, args: Args, params: Params) -> Iterator[NearMiss]:
+    """Outside every wall, over and under it, half out, in the part beside it, and in the hand."""
+    item, reference = args
+    base, part = split_reference(reference)
+    cavity, T = _around(world, item, base, part)
+    R, origin = T[:3, :3], T[:3, 3]
+    center = world.data.xipos[world.items[item].body].copy()
+    low, high = (v - float(R[:, 2] @ origin) for v in span(world, item, R[:, 2]))
+    for side, direction in SIDES:
+        by = R @ past(cavity.size[:2], cavity.shape, (center - origin) @ R, direction)
+        outward = R @ (*direction, 0.0)
+        clear = by + outward * (float(outward @ center) - span(world, item, outward)[0])
+        if not _elsewhere(world, base, part, cavity, center + clear):
+            yield shifted(world, f"beside it, at {side}", item, clear)
+        yield shifted(world, f"over its edge, at {side}", item, by + R[:, 2] * (cavity.size[2] - low + 0.001))
+    yield shifted(world, "over it", item, R[:, 2] * (cavity.size[2] - low + SLIP))
+    yield shifted(world, "under it", item, -R[:, 2] * (high + SLIP))
+    yield from _half_out(world, item, cavity, R, origin, low, high)
+    yield from _next_door(world, item, base, part, cavity, T)
+    yield from held(world, item)
+
+
+def _half_out(world: World, item: str, cavity: Cavity, R: Float, origin: Float, low: float, high: float) -> Iterator[NearMiss]:
+    """Standing out of the opening: too far above the rim, or too far out of the front."""
+    if cavity.opening[2] > UPWARDS:
+        sunk = min(high - low, cavity.size[2]) / 2
+        for said, more in (("a little more than half", 0.002), ("most of it", sunk / 2)):
+            yield shifted(world, f"{said} above the rim", item, R[:, 2] * (cavity.size[2] - sunk + more - low))
+        return
+    out = R @ cavity.opening
+    front = float(np.abs(cavity.opening) @ (cavity.size[0] / 2, cavity.size[1] / 2, 0.0))
+    near, far = (v - float(out @ origin) for v in span(world, item, out))
+    for said, reach in (("a little", far - 0.005), ("half", (near + far) / 2), ("most of it", near + SLIP)):
+        yield shifted(world, f"{said} out of the front", item, out * (front - reach))
+
+
+def _next_door(world: World, item: str, base: str, part: str | None, cavity: Cavity, T: Float) -> Iterator[NearMiss]:
+    """In the same place of every other cavity of the container, when a part of it is meant."""
+    asset = world.assets[base]
+    for other in asset.affordances.cavities:
+        if other not in cavities(asset, part):
+            by = world.item_pose(base, other.body) @ tf.matrix(other.pose) @ tf.inverse(T)
+            there = by @ world.item_pose(item)
+            if not _elsewhere(world, base, part, None, (by @ (*world.data.xipos[world.items[item].body], 1.0))[:3]):
+                yield posed(f"in {base}.{other.name} instead", item, there)
+
+
+def _around(world: World, item: str, base: str, part: str | None) -> tuple[Cavity, Float]:
+    """The cavity that an item is in, of those meant, and its world frame (4, 4)."""
+    center = world.data.xipos[world.items[item].body]
+    placed = [(c, world.item_pose(base, c.body) @ tf.matrix(c.pose)) for c in cavities(world.assets[base], part)]
+    return max(placed, key=lambda place: _depth(place[0], place[1], center))
+
+
+def _depth(cavity: Cavity, T: Float, point: Float) -> float:
+    """How far [m] a world point (3,) is within the box of a cavity; negative outside."""
+    x, y, z = (point - T[:3, 3]) @ T[:3, :3]
+    return float(min(cavity.size[0] / 2 - abs(x), cavity.size[1] / 2 - abs(y), z, cavity.size[2] - z))
+
+
+def _elsewhere(world: World, base: str, part: str | None, cavity: Cavity | None, point: Float) -> bool:
+    """Whether a world point (3,) is in another cavity that would do."""
+    return any(
+        _depth(other, world.item_pose(base, other.body) @ tf.matrix(other.pose), point) > -SLIP
+        for other in cavities(world.assets[base], part)
+        if other != cavity
+    )
+
+
 PREDICATE = PredicateKind(
     name="inside",
     roles=(Role("item", "movable"), Role("container", "cavity")),
     params={"tolerance": Param(0.005, "m", "how far the item may seem to be in the floor or the ceiling")},
     bind=bind,
     check=check,
+    near_misses=near_misses,
     words={
         "en": Words(
             "put {0} in {1}",

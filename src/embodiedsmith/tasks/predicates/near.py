@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import numpy as np
+
 from embodiedsmith.tasks.boxes import Box
-from embodiedsmith.tasks.kind import Args, Bound, Param, Params, PredicateKind, Role, Words
+from embodiedsmith.tasks.kind import Args, Bound, NearMiss, Param, Params, PredicateKind, Role, Words
+from embodiedsmith.tasks.near_misses import SIDES, SLIP, UP, beyond, shifted
 from embodiedsmith.tasks.probe import Probe
+from embodiedsmith.world import World
 
 
 def bind(probe: Probe, args: Args, params: Params) -> Bound:
@@ -13,11 +19,22 @@ def bind(probe: Probe, args: Args, params: Params) -> Bound:
     return Bound(lambda: distance - first.gap(second))
 
 
+def near_misses(world: World, args: Args, params: Params) -> Iterator[NearMiss]:
+    """A little too far away on every side of the other thing, and above it."""
+    item, other = args
+    for side, (x, y) in SIDES:
+        for said, gap in (("a hair", 0.002), ("a little", SLIP)):
+            by = beyond(world, item, other, np.array([x, y, 0.0]), params["distance"] + gap)
+            yield shifted(world, f"{said} too far to {side}", item, by)
+    yield shifted(world, "too far above", item, beyond(world, item, other, UP, params["distance"] + SLIP))
+
+
 PREDICATE = PredicateKind(
     name="near",
     roles=(Role("item", "movable"), Role("other", "thing")),
     params={"distance": Param(0.10, "m", "largest distance between the bounding boxes")},
     bind=bind,
+    near_misses=near_misses,
     words={
         "en": Words(
             "move {0} next to {1}",

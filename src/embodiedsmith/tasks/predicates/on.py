@@ -3,12 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+
+import numpy as np
 
 from embodiedsmith.assets.asset import Support
 from embodiedsmith.spec import split_reference
-from embodiedsmith.tasks.kind import APART, HELD, Args, Assets, Bound, Param, Params, PredicateKind, Role, Words, surfaces
-from embodiedsmith.tasks.probe import Probe
+from embodiedsmith.tasks.kind import (
+    APART,
+    HELD,
+    Args,
+    Assets,
+    Bound,
+    NearMiss,
+    Param,
+    Params,
+    PredicateKind,
+    Role,
+    Words,
+    surfaces,
+)
+from embodiedsmith.tasks.near_misses import SIDES, SLIP, free_things, held, past, shifted, span
+from embodiedsmith.tasks.probe import Float, Probe
+from embodiedsmith.world import World
+from embodiedsmith.world import transforms as tf
 
 OVERHANG = 3.0
 """A thing whose middle extent exceeds this many times the surface's smaller one cannot be expected to balance on it."""
@@ -25,13 +43,14 @@ def bind(probe: Probe, args: Args, params: Params) -> Bound:
     left, right = probe.held(args[0])
     places = [_surface(probe, args[0], base, s, params["tolerance"]) for s in surfaces(probe.world.assets[base], part)]
 
-    def margin() -> float:
-        pairs = probe.pairs
-        touching = contact in pairs
-        best = max(surface(touching) for surface in places)
-        return min(best, HELD) if left in pairs and right in pairs else best
+    def anyway() -> float:
+        touching = contact in probe.pairs
+        return max(surface(touching) for surface in places)
 
-    return Bound(margin)
+    def margin() -> float:
+        return min(anyway(), HELD) if left in probe.pairs and right in probe.pairs else anyway()
+
+    return Bound(margin, anyway=anyway)
 
 
 def _surface(probe: Probe, item: str, base: str, support: Support, tolerance: float) -> Callable[[bool], float]:
@@ -71,12 +90,77 @@ def check(assets: Assets, args: Args, params: Params) -> list[str]:
     return []
 
 
+def near_misses(world: World, args: Args, params: Params) -> Iterator[NearMiss]:
+    """Past every edge, hovering, under it, on what else stands about, at its foot, and in the hand."""
+    item, reference = args
+    support, T = _carrier(world, item, reference)
+    normal, center = T[:3, 2], _center(world, item)
+    level = span(world, item, normal)[0] - float(normal @ T[:3, 3])
+    for side, direction in SIDES:
+        by = T[:3, :3] @ past(support.size, support.shape, (center - T[:3, 3]) @ T[:3, :3], direction)
+        if not _lands(world, reference, support, center + by, level):
+            yield shifted(world, f"past its edge, at {side}", item, by)
+            if world.items[reference.partition(".")[0]].qpos >= 0:
+                foot = span(world, reference.partition(".")[0], normal)[0] - span(world, item, normal)[0]
+                yield shifted(world, f"at its foot, at {side}", item, by + normal * foot)
+    for gap in (0.001, SLIP):
+        yield shifted(world, f"hovering {1000 * gap:g} mm over it", item, normal * (gap - level))
+    top = span(world, item, normal)[1] - float(normal @ T[:3, 3])
+    yield shifted(world, "under it", item, -normal * (top + SLIP))
+    yield from _on_another(world, item, reference, center)
+    yield from held(world, item)
+
+
+def _on_another(world: World, item: str, reference: str, center: Float) -> Iterator[NearMiss]:
+    """On top of the nearest thing that is neither the item nor what it should stand on."""
+    others = free_things(world, item, reference.partition(".")[0])
+    if others:
+        nearest = min(others, key=lambda name: float(np.linalg.norm(_center(world, name) - center)))
+        rise = span(world, nearest, (0.0, 0.0, 1.0))[1] - span(world, item, (0.0, 0.0, 1.0))[0]
+        by = _center(world, nearest) - center
+        yield shifted(world, f"on top of {nearest} instead", item, np.array([by[0], by[1], rise]))
+
+
+def _center(world: World, item: str) -> Float:
+    position: Float = world.data.xipos[world.items[item].body].copy()
+    return position
+
+
+def _carrier(world: World, item: str, reference: str) -> tuple[Support, Float]:
+    """The surface that an item stands on, of those meant, and its world frame (4, 4)."""
+    base, part = split_reference(reference)
+    placed = [(s, world.item_pose(base, s.body) @ tf.matrix(s.pose)) for s in surfaces(world.assets[base], part)]
+    center = _center(world, item)
+
+    def off(place: tuple[Support, Float]) -> float:
+        support, T = place
+        x, y, _ = (center - T[:3, 3]) @ T[:3, :3]
+        outside = max(abs(x) - support.size[0] / 2, abs(y) - support.size[1] / 2, 0.0)
+        return float(outside + abs(span(world, item, T[:3, 2])[0] - T[:3, 2] @ T[:3, 3]))
+
+    return min(placed, key=off)
+
+
+def _lands(world: World, reference: str, support: Support, center: Float, level: float) -> bool:
+    """Whether a thing with that centre of mass, as high above the surface it stood on, is over another surface that would do."""
+    base, part = split_reference(reference)
+    here = (world.item_pose(base, support.body) @ tf.matrix(support.pose))[2, 3]
+    for other in surfaces(world.assets[base], part):
+        T = world.item_pose(base, other.body) @ tf.matrix(other.pose)
+        x, y, _ = (center - T[:3, 3]) @ T[:3, :3]
+        inside = abs(x) < other.size[0] / 2 + SLIP and abs(y) < other.size[1] / 2 + SLIP
+        if other != support and inside and abs(T[2, 3] - here - level) < SLIP:
+            return True
+    return False
+
+
 PREDICATE = PredicateKind(
     name="on",
     roles=(Role("item", "movable"), Role("support", "support")),
     params={"tolerance": Param(0.005, "m", "largest height of the lowest point above or below the surface")},
     bind=bind,
     check=check,
+    near_misses=near_misses,
     words={
         "en": Words(
             "put {0} on {1}",

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from embodiedsmith.tasks.joints import bind_joints
-from embodiedsmith.tasks.kind import Args, Assets, Bound, Param, Params, PredicateKind, Role, Words
+from collections.abc import Iterator
+
+from embodiedsmith.tasks.joints import Travel, bind_joints, openings
+from embodiedsmith.tasks.kind import Args, Assets, Bound, NearMiss, Param, Params, PredicateKind, Role, Words
+from embodiedsmith.tasks.near_misses import put_joint
 from embodiedsmith.tasks.probe import Probe
+from embodiedsmith.world import World
 
 
 def bind(probe: Probe, args: Args, params: Params) -> Bound:
     """Margin [m or rad]: opening minus `fraction` of the range. Without a part, the joint that is open most counts."""
     fraction = params["fraction"]
-    openings = bind_joints(probe.world, args[0])
-    return Bound(lambda: max(opening() - fraction * info.range for opening, info in openings))
+    joints = bind_joints(probe.world, args[0])
+    return Bound(lambda: max(opening() - fraction * info.range for opening, info in joints))
 
 
 def check(assets: Assets, args: Args, params: Params) -> list[str]:
@@ -20,13 +24,53 @@ def check(assets: Assets, args: Args, params: Params) -> list[str]:
     return [] if 0.0 < fraction < 1.0 else [f"'open' needs a fraction between 0 and 1, not {fraction:g}"]
 
 
+_SHARES = (0.98, 0.95, 0.9, 0.8, 0.65, 0.5, 0.25, 0.0)
+"""Shares of the opening that is asked for."""
+
+
+def near_misses(world: World, args: Args, params: Params) -> Iterator[NearMiss]:
+    """Not open enough, down to closed: any door or drawer that would do."""
+    joints = openings(world, args[0])
+    for share in _SHARES:
+        yield _opened(f"open by {100 * share:g} % of what is asked", joints, share * params["fraction"])
+
+
+def _opened(name: str, joints: list[tuple[str, Travel]], fraction: float) -> NearMiss:
+    """Every joint that is open farther stands at this fraction of its range."""
+
+    def apply(world: World) -> None:
+        for reference, info in joints:
+            if world.joint(reference)[1] > fraction:
+                put_joint(world, reference, info.at(fraction * info.range))
+
+    return NearMiss(name, apply)
+
+
 PREDICATE = PredicateKind(
     name="open",
     roles=(Role("part", "joint"),),
-    params={"fraction": Param(0.6, "1", "least opening as a fraction of the joint's range")},
+    params={"fraction": Param(0.6, "1", "least opening as a fraction of the joint's range", stricter_up=True)},
     bind=bind,
     check=check,
-    leads_to=frozenset({"closed", "inside", "on", "grasped", "lifted", "upright", "near", "at", "touching"}),
+    leads_to=frozenset(
+        {
+            "closed",
+            "inside",
+            "on",
+            "grasped",
+            "lifted",
+            "upright",
+            "near",
+            "left_of",
+            "right_of",
+            "in_front_of",
+            "behind",
+            "between",
+            "at",
+            "touching",
+        }
+    ),
+    near_misses=near_misses,
     words={
         "en": Words("open {0}", "close {0}", ("open", "pull open", "pull out")),
         "zh": Words("打开{0}", "关上{0}", ("打开", "拉开", "开启")),

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import numpy as np
+
 from embodiedsmith.tasks.boxes import Box
-from embodiedsmith.tasks.kind import APART, TOUCH, Args, Bound, Params, PredicateKind, Role, Words
+from embodiedsmith.tasks.kind import APART, TOUCH, Args, Bound, NearMiss, Params, PredicateKind, Role, Words
+from embodiedsmith.tasks.near_misses import SIDES, SLIP, UP, beyond, shifted
 from embodiedsmith.tasks.probe import Probe
+from embodiedsmith.world import World
 
 
 def bind(probe: Probe, args: Args, params: Params) -> Bound:
@@ -14,10 +20,22 @@ def bind(probe: Probe, args: Args, params: Params) -> Bound:
     return Bound(lambda: TOUCH if contact in probe.pairs else -max(first.gap(second), APART))
 
 
+def near_misses(world: World, args: Args, params: Params) -> Iterator[NearMiss]:
+    """Beside the other thing with a gap of a millimetre or a centimetre, on every side, and hovering over it."""
+    item, other = args
+    for side, (x, y) in SIDES:
+        for gap in (0.001, SLIP):
+            by = beyond(world, item, other, np.array([x, y, 0.0]), gap)
+            yield shifted(world, f"{1000 * gap:g} mm short of it, at {side}", item, by)
+    for gap in (0.001, SLIP):
+        yield shifted(world, f"{1000 * gap:g} mm over it", item, beyond(world, item, other, UP, gap))
+
+
 PREDICATE = PredicateKind(
     name="touching",
     roles=(Role("item", "movable"), Role("other", "thing")),
     bind=bind,
+    near_misses=near_misses,
     words={
         "en": Words("make {0} touch {1}", "keep {0} from touching {1}", ("touch", "touching", "push against", "contact")),
         "zh": Words("让{0}碰到{1}", "让{0}不碰{1}", ("碰到", "接触", "贴着", "碰")),
