@@ -76,7 +76,7 @@ def suggest_verbs(word: str, count: int = 3) -> tuple[str, ...]:
     language: Language = "zh" if is_chinese(word) else "en"
     known = lexicon().words(("verb",), language)
     spelt = difflib.get_close_matches(word, known, n=count, cutoff=0.6)
-    cosines = _encode(tuple(known)) @ _encode((word,))[0]
+    cosines = encode(tuple(known)) @ encode((word,))[0]
     return tuple(dict.fromkeys([*spelt, *(known[i] for i in np.argsort(-cosines, kind="stable")[:count])]))[:count]
 
 
@@ -84,7 +84,7 @@ def _category_scores(noun: str) -> list[tuple[str, str, float]]:
     """Every category with its nearest word and that word's cosine, nearest first."""
     language: Language = "zh" if is_chinese(noun) else "en"
     named = [(name, word) for name, category in categories().items() for word in category.names[language]]
-    cosines = _encode(tuple(word for _, word in named)) @ _encode((noun,))[0]
+    cosines = encode(tuple(word for _, word in named)) @ encode((noun,))[0]
     best: dict[str, tuple[str, float]] = {}
     for (name, word), cosine in zip(named, cosines, strict=True):
         if name not in best or cosine > best[name][1]:
@@ -98,6 +98,6 @@ def _encoder() -> USE:
 
 
 @cache
-def _encode(texts: tuple[str, ...]) -> NDArray[np.float32]:
+def encode(texts: tuple[str, ...]) -> NDArray[np.float32]:
     """Unit vectors of texts, shape (n, 512)."""
     return np.asarray(_encoder().encode(list(texts)), dtype=np.float32)
