@@ -1,0 +1,127 @@
+"""The agent of autonomous mode: it proposes scenes for a plot of its own instead of for a user's words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from embodiedsmith import embodiments
+from embodiedsmith.assets import Category, build, categories
+from embodiedsmith.assets.category import InvalidAsset
+from embodiedsmith.forge.agents.agent import Case, Draft, Repair
+from embodiedsmith.forge.agents.furnish import SCALE, SMALL
+from embodiedsmith.forge.agents.rule import LEAST_SECONDS, SKILL_SECONDS
+from embodiedsmith.forge.auto import sense
+from embodiedsmith.forge.auto.cells import graspable
+from embodiedsmith.forge.auto.compose import Plot
+from embodiedsmith.forge.repairs import repairs
+from embodiedsmith.runtime.seeds import generator
+from embodiedsmith.spec import Brief, EmbodimentSpec, Item, Provenance, Scenario, TaskSpec
+from embodiedsmith.spec.scene import ParamValue
+from embodiedsmith.tasks import goal_faults, instruction
+
+LYING_ABOUT = (0, 4)
+"""Fewest and most things that lie about besides those of the plot."""
+ENOUGH = 9
+"""Free things in a scene from which nothing more is laid about."""
+OTHER_MATERIAL = 0.25
+"""Chance that a thing without a colour of its own is made of another material than usual."""
+
+
+class AutoAgent:
+    """Proposes scenes for one plot: draws give other sizes, materials and things lying about, for the same goal."""
+
+    name = "auto"
+
+    def __init__(self, plot: Plot) -> None:
+        self.plot = plot
+        self.text = instruction(plot.goal, plot.scene, "en")
+
+    def brief(self, seed: int) -> Brief:
+        """What a user would have had to ask for."""
+        return Brief(text=self.text, embodiment=self.plot.cell.embodiment, seed=seed)
+
+    def propose(self, brief: Brief, rng: np.random.Generator) -> Draft:
+        """A draft of the plot; see `Agent.propose`. The brief's words are the plot's own."""
+        plot = self.plot
+        items = self._varied(rng)
+        items += self._lying_about(items, rng)
+        scene = plot.scene.model_copy(update={"items": tuple(items)})
+        robot = embodiments.get(plot.cell.embodiment)
+        skills = plot.skills * (2 if robot.base.kind == "planar" else 1)
+        task = TaskSpec(
+            goal=plot.goal,
+            instructions={"en": instruction(plot.goal, scene, "en"), "zh": instruction(plot.goal, scene, "zh")},
+            horizon=max(LEAST_SECONDS, SKILL_SECONDS * skills),
+        )
+        scenario = Scenario(
+            scene=scene,
+            task=task,
+            embodiment=EmbodimentSpec(name=robot.name),
+            provenance=Provenance(brief=brief, agent=self.name, seed=brief.seed),
+        )
+        things = ", ".join(item.id for item in items)
+        return Draft(scenario=scenario, reading=f"{task.instructions['en']} [{scene.setting}: {things}]")
+
+    def edit(self, case: Case, rng: np.random.Generator) -> Iterator[Repair]:
+        """Repairs to try; see `Agent.edit`."""
+        return repairs(case, rng)
+
+    def _varied(self, rng: np.random.Generator) -> list[Item]:
+        """The plot's things in slightly other sizes and materials, as long as its goal still can be."""
+        items = list(self.plot.items)
+        for index, item in enumerate(items):
+            category = categories()[item.asset.category]
+            params = {**item.asset.params, **_scaled(category, float(rng.uniform(*SCALE)))}
+            other = rng.random() < OTHER_MATERIAL and item.asset.color is None and len(category.materials) > 1
+            material = str(rng.choice(category.materials)) if other else item.asset.material
+            spec = item.asset.model_copy(update={"params": params, "material": material})
+            changed = [*items[:index], item.model_copy(update={"asset": spec}), *items[index + 1 :]]
+            if self._can_be(changed, changed[index]):
+                items = changed
+        return items
+
+    def _can_be(self, items: list[Item], changed: Item) -> bool:
+        try:
+            assets = {item.id: build(item.asset) for item in items}
+        except InvalidAsset:
+            return False
+        usual = sense.usual(changed.asset.category)
+        robot = self.plot.cell.embodiment
+        if graspable(usual, robot) and not graspable(assets[changed.id], robot):
+            return False
+        return not goal_faults(self.plot.goal, assets)
+
+    def _lying_about(self, items: list[Item], rng: np.random.Generator) -> list[Item]:
+        """Things of categories that the plot does not speak of, on the work surface."""
+        room = ENOUGH - sum(not item.fixed for item in items)
+        count = min(int(rng.integers(LYING_ABOUT[0], LYING_ABOUT[1] + 1)), max(room, 0))
+        there = {item.asset.category for item in items}
+        names = [n for n in sense.movable(self.plot.cell.setting) if n not in there and _small(categories()[n])]
+        chosen = [names[k] for k in rng.permutation(len(names))[:count]]
+        found = []
+        for name in chosen:
+            category = categories()[name]
+            color = None if sense.is_food(category) and rng.random() < 0.6 else str(rng.choice(category.colors))
+            spec = self.plot.items[0].asset.model_copy(
+                update={"category": name, "color": color, "params": {"lying": True} if "lying" in category.params else {}}
+            )
+            found.append(Item(id=name, asset=spec, parent=self.plot.items[0].id))
+        return found
+
+
+def _scaled(category: Category, factor: float) -> dict[str, ParamValue]:
+    """The dimensions that size words scale, times a factor, within their limits, in tenths of a millimetre."""
+    scaled: dict[str, ParamValue] = {}
+    for name, param in category.params.items():
+        if param.scales and isinstance(param.default, float):
+            low, high = param.low or 0.0, float("inf") if param.high is None else param.high
+            scaled[name] = round(min(max(param.default * factor, low), high), 4)
+    return scaled
+
+
+def _small(category: Category) -> bool:
+    size = sense.usual(category.name).size
+    return max(float(size[0]), float(size[1])) <= SMALL[0] and float(size[2]) <= SMALL[1]
