@@ -13,7 +13,8 @@ from embodiedsmith.spec import EditKind, Finding
 
 _NOT_CRITICS = ("base", "registry")
 LAYOUT_CODES: dict[str, tuple[EditKind, ...]] = {
-    "geometry.no_space": ("change_support", "remove", "resize", "swap_asset", "move", "move_base", "change_embodiment"),
+    "geometry.no_space": ("move", "remove", "change_support", "resize", "swap_asset", "move_base", "change_embodiment"),
+    "geometry.out_of_reach": ("move_base", "move", "change_support", "swap_asset", "change_embodiment"),
     "layout.cannot_build": ("swap_asset", "resize", "remove"),
 }
 """Codes that only the layout gives, with what could cure them; it shares the others with critics."""

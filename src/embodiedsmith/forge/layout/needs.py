@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeGuard, get_args
 
 from embodiedsmith.assets.asset import Asset
 from embodiedsmith.spec import All, Any, Goal, Item, Not, Predicate, Scenario, Sequence, split_reference
 
-MOVING = ("on", "inside", "near", "at", "lifted", "grasped", "upright", "touching")  # predicates whose first argument is handled
-GAP_NEAR = 0.06  # [m] between two things that are to end near each other
+Placed = Literal["on", "inside", "near", "left_of", "right_of", "in_front_of", "behind", "between"]
+PLACED: frozenset[str] = frozenset(get_args(Placed))
+"""Predicates that put their first argument to their second, or between it and their third."""
+MOVING = PLACED | {"at", "lifted", "grasped", "upright", "touching"}
+"""Predicates whose first argument is handled."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,9 +22,28 @@ class Target:
     item: str
     """What is put there."""
     place: str
-    """The item it is put on, in or near."""
+    """The item it is put on, in or beside."""
     part: str | None
-    relation: Literal["on", "inside", "near"]
+    relation: Placed
+    second: str | None = None
+    """The other one of two that it is put between."""
+    limits: tuple[tuple[str, float], ...] = ()
+    """Numbers that the goal gives with the relation, by name."""
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """What the place is said by."""
+        return (self.place,) if self.second is None else (self.place, self.second)
+
+    @property
+    def predicate(self) -> Predicate:
+        """The relation that is to hold."""
+        return Predicate(name=self.relation, args=(self.item, *self.others), params=dict(self.limits))
+
+    @property
+    def words(self) -> str:
+        """The place in words: "left of plate"."""
+        return f"{self.relation.replace('_', ' ')} {' and '.join(self.others)}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +74,11 @@ class Needs:
 
     def concerns(self, item: str) -> bool:
         """Whether the task touches the item at all."""
-        return item in self.handled or any(p.item == item for p in self.parts) or any(t.place == item for t in self.targets)
+        return item in self.handled or any(p.item == item for p in self.parts) or any(item in t.others for t in self.targets)
+
+
+NOTHING = Needs(handled=frozenset(), targets=(), parts=())
+"""What a layout that does not know the task looks to."""
 
 
 def read(scenario: Scenario, built: dict[str, Asset]) -> Needs:
@@ -72,9 +98,13 @@ def read(scenario: Scenario, built: dict[str, Asset]) -> Needs:
             }
         elif predicate.name in MOVING and not scene[first].fixed:
             handled.add(first)
-            if rest and wanted and (relation := _relation(predicate.name)) is not None:
+            if rest and wanted and _places(predicate.name):
                 place, place_part = rest[0]
-                targets.append(Target(item=first, place=place, part=place_part, relation=relation))
+                second = rest[1][0] if len(rest) > 1 else None
+                limits = tuple(sorted(predicate.params.items()))
+                targets.append(
+                    Target(item=first, place=place, part=place_part, relation=predicate.name, second=second, limits=limits)
+                )
             elif not wanted and scene[first].parent is not None:
                 targets.append(Target(item=first, place=_surface_under(scene, first), part=None, relation="on"))
     for target in targets:
@@ -94,13 +124,8 @@ def _cavities(place: str, part: str | None, built: dict[str, Asset]) -> dict[Par
     return {Part(item=place, joint=c.joint, cavity=c.name, required=len(meant) == 1): None for c in meant}
 
 
-def _relation(predicate: str) -> Literal["on", "inside", "near"] | None:
-    """How a predicate puts its first argument to its second; None: it does not."""
-    match predicate:
-        case "on" | "inside" | "near":
-            return predicate
-        case _:
-            return None
+def _places(name: str) -> TypeGuard[Placed]:
+    return name in PLACED
 
 
 def _signed(goal: Goal, wanted: bool) -> list[tuple[Predicate, bool]]:

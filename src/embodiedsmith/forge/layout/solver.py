@@ -2,53 +2,91 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import numpy as np
 
 from embodiedsmith import embodiments
-from embodiedsmith.forge.layout import cameras, fit, mobile, needs
-from embodiedsmith.forge.layout.attempt import Attempt, NoPlaceError
+from embodiedsmith.assets.asset import Asset
+from embodiedsmith.forge.layout import cameras, fit, mobile, needs, robot
+from embodiedsmith.forge.layout.attempt import Attempt
 from embodiedsmith.forge.layout.errors import LayoutError
-from embodiedsmith.spec import Finding, Scenario
+from embodiedsmith.forge.layout.failures import Failure, NoPlaceError, merged
+from embodiedsmith.forge.layout.needs import Needs
+from embodiedsmith.spec import Pose, Scenario
 from embodiedsmith.world.compile import build_assets
 
 RESTARTS = 40
+BASES = 6  # places of the robot that are tried for things that stand already
 
 
-def layout(scenario: Scenario, rng: np.random.Generator) -> Scenario:
+def layout(scenario: Scenario, rng: np.random.Generator, *, anticipate: bool = True) -> Scenario:
     """Place every item, the robot, cameras and lights of a draft.
 
-    What the draft already places (an item's pose, the robot's base, cameras, lights) stays as it is. World frame: a fixed robot
-    stands at the origin facing +x, its base at the height of the work surface. Deterministic for a given `rng`.
+    What is already placed (an item with a pose on something placed, the robot's base, cameras, lights) stays as it is, and the
+    rest finds its place round it. World frame of a new scene: a fixed robot stands at the origin facing +x, its base at the
+    height of the work surface. A robot without a base pose among things that stand is put where it best reaches what the task
+    needs. Relations that the task asks of the start hold whatever the reset draws. Deterministic for a given `rng`.
 
-    The task's needs are anticipated: what is handled, and every handle over its way, is within reach; doors and drawers
-    swing free, with room for the hand at their handles; there is room for fingers round things whatever the reset draws within
-    `Randomization.position` and `yaw`; spots where the task puts things stay free; containers grow to hold what goes in.
+    With `anticipate`, the task's needs are looked to: what is handled, and every handle over its way, is within reach; doors
+    and drawers swing free, with room for the hand at their handles; there is room for fingers round things whatever the reset
+    draws within `Randomization.position` and `yaw`; spots where the task puts things stay free; containers grow to hold what
+    goes in. Without it, as a scene made apart from its task: things stand apart on their supports, the robot at any side.
 
     Raises:
-        LayoutError: with findings, when something cannot fit (`geometry.too_large`) or no place was found (`geometry.no_space`).
+        LayoutError: with findings, the most frequent first: something cannot fit (`geometry.too_large`, `geometry.too_many`), is
+            nowhere within reach (`geometry.out_of_reach`) or has no free place (`geometry.no_space`).
         CompileError: assets that cannot be built, parts that do not exist.
     """
-    robot = embodiments.get(scenario.embodiment.name)
+    body = embodiments.get(scenario.embodiment.name)
     built = build_assets(scenario.scene)
-    wanted = needs.read(scenario, built)
-    if robot.base.kind == "planar":
+    wanted = needs.read(scenario, built) if anticipate else needs.NOTHING
+    if anticipate and body.base.kind == "planar":
         scenario, built = mobile.roomy(scenario, built, wanted)
     scenario, built = fit.fitted(scenario, built, wanted)
-    failures: Counter[str] = Counter()
-    findings: dict[str, Finding] = {}
+    bases = _bases(scenario, built, wanted, rng, BASES, anticipate=anticipate)
+    failures: list[Failure] = []
     for restart in range(RESTARTS):
-        attempt = Attempt(scenario, built, robot, wanted, rng, comfort=max(0.0, 1.0 - restart / (0.7 * RESTARTS)))
+        comfort = max(0.0, 1.0 - restart / (0.7 * RESTARTS))
+        there = _with_base(scenario, bases[restart % len(bases)]) if bases else scenario
+        attempt = Attempt(there, built, body, wanted, rng, comfort, anticipate)
         try:
             attempt.run()
         except NoPlaceError as error:
-            subject = error.finding.subjects[0]
-            failures[subject] += 1
-            findings[subject] = error.finding
+            failures.append(error.failure)
             continue
         return _laid_out(attempt)
-    raise LayoutError(tuple(findings[subject] for subject, _ in failures.most_common()))
+    raise LayoutError(merged(failures))
+
+
+def base_poses(scenario: Scenario, built: dict[str, Asset], rng: np.random.Generator, count: int) -> list[Pose]:
+    """Poses for the robot's base among things that stand, whatever its own is now: at most `count`, best first.
+
+    A fixed robot stands at a side of the work surface and faces it; those poses come first from which it reaches most of what
+    the task needs: grasps, handles over their way, cavities. A robot on wheels starts anywhere clear, best before the surface.
+
+    Raises:
+        LayoutError: it stands nowhere (`geometry.no_space`).
+    """
+    return _bases(_with_base(scenario, None), built, needs.read(scenario, built), rng, count, anticipate=True)
+
+
+def _bases(
+    scenario: Scenario, built: dict[str, Asset], wanted: Needs, rng: np.random.Generator, count: int, *, anticipate: bool
+) -> list[Pose]:
+    """Base poses for what stands; none when the robot has one, or when it comes first because the work surface has no place."""
+    if scenario.embodiment.base is not None:
+        return []
+    attempt = Attempt(scenario, built, embodiments.get(scenario.embodiment.name), wanted, rng, 0.0, anticipate)
+    attempt.keep()
+    if not attempt.roots or (attempt.surface is not None and attempt.surface not in attempt.roots):
+        return []
+    try:
+        return robot.bases(attempt, count)
+    except NoPlaceError as error:
+        raise LayoutError(merged([error.failure])) from error
+
+
+def _with_base(scenario: Scenario, base: Pose | None) -> Scenario:
+    return scenario.model_copy(update={"embodiment": scenario.embodiment.model_copy(update={"base": base})})
 
 
 def _laid_out(attempt: Attempt) -> Scenario:
@@ -62,5 +100,4 @@ def _laid_out(attempt: Attempt) -> Scenario:
             "lights": scene.lights or cameras.lights(attempt),
         }
     )
-    embodiment = scenario.embodiment.model_copy(update={"base": attempt.base})
-    return scenario.model_copy(update={"scene": scene, "embodiment": embodiment})
+    return _with_base(scenario.model_copy(update={"scene": scene}), attempt.base)

@@ -1,0 +1,121 @@
+"""Whether the hand gets where the task needs it, by distances from the robot's base: quick, and a little too careful."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from embodiedsmith.forge.layout.needs import Part
+from embodiedsmith.forge.layout.prisms import Float
+from embodiedsmith.forge.layout.volumes import apply, volumes
+from embodiedsmith.spec import Item
+from embodiedsmith.world import transforms as tf
+
+if TYPE_CHECKING:
+    from embodiedsmith.forge.layout.attempt import Attempt
+
+SHOULDER_AXIS = 0.33  # [m] height of the first joint that lifts the arm above its mount (Franka: 0.333 m)
+KEEP_OUT = 0.22  # [m] from the base's axis, nothing stands there
+GRASP_REACH = (0.30, 0.70)  # [m] horizontally from the base, to grasp from above
+HANDLE_REACH = (0.25, 0.80)  # [m] horizontally from the base, to pull a handle
+CAVITY_REACH = (0.30, 0.82)  # [m] horizontally from the base, to reach into something
+ENTRY = 0.2  # part of a cavity's depth before its middle where things are set down from its front
+EDGE_REACH = 0.40  # [m] from a surface's near edge that a mobile robot in front of it reaches
+FROM_FRONT = 0.35  # least cosine between a front's normal and the way to the base from which an arm gets into it (70 degrees)
+ANYWHERE = -math.inf  # excess of what need not be in reach
+
+
+def excess(attempt: Attempt, item: Item, T: Float) -> float:
+    """By how much [m] an item at world pose `T` is beyond the robot's reach in the ways that the task needs; negative: within."""
+    if not attempt.anticipate:
+        return ANYWHERE
+    if item.fixed:
+        return _furniture(attempt, item, T)
+    return _thing(attempt, item, T)
+
+
+def _thing(attempt: Attempt, item: Item, T: Float) -> float:
+    """For a free item: whether it can be grasped where it is, which is only asked of what the task concerns."""
+    if attempt.robot.base.kind == "fixed":
+        away = distance(attempt, T[:3, 3])
+        if not attempt.needs.concerns(item.id):
+            return KEEP_OUT - away
+        comfort = 0.04 * attempt.comfort
+        inside = item.relation == "inside" and item.parent is not None and attempt.items[item.parent].fixed
+        return _outside(away, CAVITY_REACH if inside else GRASP_REACH, comfort)
+    if not attempt.needs.concerns(item.id) or item.parent is None or item.relation == "inside":
+        return ANYWHERE
+    return from_front(attempt, item.parent, T[:3, 3]) - EDGE_REACH
+
+
+def _furniture(attempt: Attempt, item: Item, T: Float) -> float:
+    """For furniture: handles that are to be pulled, over their way, and cavities that are to be used."""
+    ways = [part for part in attempt.needs.parts if part.item == item.id]
+    required = [part_excess(attempt, item, part, T) for part in ways if part.required]
+    choices = [part_excess(attempt, item, part, T) for part in ways if not part.required]
+    if not ways and attempt.needs.concerns(item.id) and attempt.robot.base.kind == "fixed":
+        return _outside(distance(attempt, T[:3, 3]), (HANDLE_REACH[0], CAVITY_REACH[1]), 0.0)
+    return max([*required, min(choices, default=ANYWHERE)])
+
+
+def part_excess(attempt: Attempt, item: Item, part: Part, T: Float) -> float:
+    """By how much [m] one part of furniture is beyond reach; negative: within."""
+    handles, inner = _grips(attempt, item, part, T), _inner(attempt, item, part, T)
+    if attempt.robot.base.kind != "fixed":
+        over = [from_front(attempt, item.parent, p) - EDGE_REACH - 0.1 for p in handles] if item.parent is not None else []
+        return max(over, default=ANYWHERE)
+    shoulder = np.add(attempt.base.position, (0.0, 0.0, SHOULDER_AXIS))
+    arm = attempt.robot.arm.reach
+    comfort = (0.1 * attempt.comfort, 0.05 * attempt.comfort)
+    found = [float(np.linalg.norm(p - shoulder)) - arm for p in (*handles, *inner)]
+    found += [_outside(distance(attempt, p), HANDLE_REACH, *comfort) for p in handles]
+    found += [_outside(distance(attempt, p), CAVITY_REACH, 0.0) for p in inner]
+    if len(found) and (len(handles) or _entered(attempt, item, part)):
+        found.append(_behind(attempt, T))
+    return max(found, default=ANYWHERE)
+
+
+def _grips(attempt: Attempt, item: Item, part: Part, T: Float) -> Float:
+    """World points (n, 3) of a part's handle over the way it is pulled."""
+    points = [apply(T, s.grips) for s in volumes(attempt.built[item.id]).sweeps if s.joint == part.joint]
+    return np.concatenate([np.zeros((0, 3)), *points])
+
+
+def _inner(attempt: Attempt, item: Item, part: Part, T: Float) -> Float:
+    """World points (n, 3) in a part's cavity where things are set down; those of drawers move and are left to their handles."""
+    cavities = [c for c in attempt.built[item.id].affordances.cavities if c.name == part.cavity and c.body == "root"]
+    entry = [np.add(c.pose.position, (ENTRY * c.size[0] if c.opening[2] < 0.7 else 0.0, 0.0, 0.05)) for c in cavities]
+    return apply(T, np.array(entry).reshape(-1, 3))
+
+
+def _entered(attempt: Attempt, item: Item, part: Part) -> bool:
+    """Whether a part is used through the front."""
+    return any(c.name == part.cavity and c.opening[2] < 0.7 for c in attempt.built[item.id].affordances.cavities)
+
+
+def _behind(attempt: Attempt, T: Float) -> float:
+    """How far [m] the base is from standing before furniture whose front is +x of `T`; negative: it does."""
+    way = np.asarray(attempt.base.position[:2]) - T[:2, 3]
+    away = float(np.linalg.norm(way))
+    ahead = float(way @ T[:2, 0])
+    return FROM_FRONT * away - ahead
+
+
+def _outside(value: float, span: tuple[float, float], low: float, high: float | None = None) -> float:
+    """By how much a value is outside a span made narrower by `low` and `high` (None: as `low`)."""
+    return max(span[0] + low - value, value - span[1] + (low if high is None else high))
+
+
+def distance(attempt: Attempt, point: Float) -> float:
+    """Horizontal distance [m] of a world point from the robot's base."""
+    return float(np.hypot(point[0] - attempt.base.position[0], point[1] - attempt.base.position[1]))
+
+
+def from_front(attempt: Attempt, carrier: str, point: Float) -> float:
+    """Distance [m] of a point behind the front face of the floor furniture that carries it."""
+    while (parent := attempt.items[carrier].parent) is not None:
+        carrier = parent
+    local = apply(tf.inverse(attempt.roots[carrier]), np.asarray(point)[None])[0]
+    return float(attempt.built[carrier].extents[1][0] - local[0])
