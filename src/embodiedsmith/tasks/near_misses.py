@@ -229,33 +229,22 @@ def _place(world: World, poses: dict[str, Float]) -> None:
 
 def _riders(world: World, bodies: np.ndarray) -> list[str]:
     """Free items that stand on the bodies, or on what does, by the contacts there are."""
-    model, contact = world.model, world.data.contact
-    touching = contact.dist < 0
-    geoms, points = contact.geom[touching], contact.pos[touching]
-    upward = np.abs(contact.frame[touching, 2]) > _ON_TOP
+    contact = world.data.contact
+    pairs = world.model.geom_bodyid[contact.geom].reshape(-1, 2)  # normals point from the first to the second
+    upward = contact.frame[:, 2]
+    lower = np.where(upward > 0, pairs[:, 0], pairs[:, 1])
+    upper = np.where(upward > 0, pairs[:, 1], pairs[:, 0])
+    standing = (np.abs(upward) > _ON_TOP) & (contact.dist < 0)
     riders: list[str] = []
-    carrying = set(bodies.tolist())
-    names = free_things(world)
-    for _ in names:
-        owner = model.geom_bodyid[geoms]
-        on = upward & np.isin(owner, list(carrying)).any(axis=1)
-        found = [
-            name
-            for name in names
-            if name not in riders
-            and not carrying & set(world.items[name].bodies.tolist())
-            and bool((on & np.isin(owner, world.items[name].bodies).any(axis=1) & (points[:, 2] < _center(world, name)[2])).any())
-        ]
+    carrying = {int(b) for b in bodies}
+    waiting = [name for name in free_things(world) if not carrying & set(world.items[name].bodies.tolist())]
+    while True:
+        on = upper[standing & np.isin(lower, list(carrying))]
+        found = [name for name in waiting if name not in riders and np.isin(on, world.items[name].bodies).any()]
         if not found:
-            break
+            return riders
         riders += found
         carrying |= {int(b) for name in found for b in world.items[name].bodies}
-    return riders
-
-
-def _center(world: World, item: str) -> Float:
-    position: Float = world.data.xipos[world.items[item].body]
-    return position
 
 
 def _within(model: mujoco.MjModel, body: int, root: int) -> bool:
