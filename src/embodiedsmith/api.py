@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pydantic import ValidationError
 
@@ -24,13 +24,17 @@ from embodiedsmith.episodes.export.lerobot import export_lerobot
 from embodiedsmith.episodes.export.robomimic import export_robomimic
 from embodiedsmith.episodes.export.selection import ExportedDataset, ExportOptions, Pixels, select
 from embodiedsmith.episodes.forging import Forged, forge_missing, scenarios_of
+from embodiedsmith.episodes.lessons import begin as begin_lessons
+from embodiedsmith.episodes.lessons import finish as finish_lessons
 from embodiedsmith.episodes.pixels import Painter
 from embodiedsmith.episodes.report import write_report
 from embodiedsmith.episodes.staging import replay_difference
 from embodiedsmith.episodes.store import EpisodeStore
 from embodiedsmith.episodes.validate import validate_run
 from embodiedsmith.episodes.validate_dataset import validate_dataset
-from embodiedsmith.forge import agents
+from embodiedsmith.forge import BUDGET, agents
+from embodiedsmith.forge.lessons import load as load_lessons
+from embodiedsmith.forge.lessons import store_path
 from embodiedsmith.runtime.errors import UsageError
 from embodiedsmith.runtime.progress import Progress
 from embodiedsmith.runtime.run import Run
@@ -48,14 +52,16 @@ SCENE_CAMERAS = ("front", "over_shoulder")
 CAMERAS = (*SCENE_CAMERAS, "wrist")
 SIZE = 128
 """Width and height of exported pictures [pixels]."""
-MODES: tuple[Mode, ...] = ("none", "resample", "joint")
-"""Modes there are so far: those that edit scenes or tasks alone are not."""
+MODES: tuple[Mode, ...] = get_args(Mode)
+"""How the forge works; `joint` is the default, the others are there to compare with."""
+ANY = "any"
+"""Instead of a robot's name: the forge may choose."""
 MOST_EPISODES = 100_000
 """Episodes or scenarios asked for at most in one call."""
 LEAST_MOST_WORKERS = 8
 """Processes that any machine may be asked for; beyond it, two for each core: each holds some 300 MB."""
-BUDGET = 20
-"""Proposals drawn at most for one scenario."""
+LEAST_BUDGET, MOST_BUDGET = 1.0, 1e6
+"""What forging one scenario may cost [simulated seconds and plans]."""
 EPISODES_PER_SCENARIO = 3
 """Episodes for which `make` forges one scenario: variety of scenes costs more than variety within one."""
 
@@ -125,7 +131,8 @@ def make(
     mode: Mode = "joint",
     workers: int = 1,
     scenarios: int | None = None,
-    budget: int = BUDGET,
+    budget: float = BUDGET,
+    lessons: str | Path | None = None,
     export: bool = True,
     cameras: Sequence[str] = CAMERAS,
     size: int = SIZE,
@@ -138,12 +145,17 @@ def make(
         n: Successful episodes.
         out: The run's folder; new or empty.
         seed: Of every random draw: equal arguments give equal episodes, byte for byte, for any number of workers.
-        embodiment: A robot's name (`embodiedsmith.embodiments.names()`).
+        embodiment: A robot's name (`embodiedsmith.embodiments.names()`), or "any" where no dataset is written: the forge may
+            change it.
         agent: Who proposes scenarios.
-        mode: "none": one proposal a scenario. "resample", "joint": rejected proposals are drawn again, up to the budget.
+        mode: "joint": what critics find is repaired by edits of scene, robot and task, and the layout knows the task's needs. The
+            others are there to compare with, with layouts that know nothing of the task: "none" draws one proposal,
+            "resample" draws again, "scene" edits scene and robot only, "task" the task only.
         workers: Processes. A script that asks for more than one needs `if __name__ == "__main__":` around its main part.
         scenarios: Different scenarios to forge; None: one for every three episodes.
-        budget: Proposals drawn at most for one scenario.
+        budget: What forging one scenario may cost: simulated seconds and plans.
+        lessons: File of lessons to work from and to add to (`embodiedsmith.forge.lessons.store_path()` is where the command line
+            keeps them); None: work from none and keep none. The run keeps a copy of what it worked from.
         export: Whether to write the dataset.
         cameras: Cameras of the dataset.
         size: Width and height of its pictures [pixels].
@@ -160,7 +172,8 @@ def make(
     wanted = _brief(brief, embodiment, agent, mode, seed)
     _check_cameras(cameras if export else (), embodiment)
     config = {
-        "brief": wanted.text, "seed": seed, "embodiment": embodiment, "agent": agent, "mode": mode, "budget": budget,
+        "brief": wanted.text, "seed": seed, "embodiment": embodiment, "agent": agent, "mode": mode, "budget": float(budget),
+        "lessons": None if lessons is None else str(lessons),
         "scenarios": scenarios or math.ceil(n / EPISODES_PER_SCENARIO), "fps": CONTROL_HZ,
         "export": {"cameras": list(cameras), "size": size} if export else None, "episodes": n,
     }  # fmt: skip
@@ -178,7 +191,8 @@ def forge(
     agent: AgentName = "rule",
     mode: Mode = "joint",
     workers: int = 1,
-    budget: int = BUDGET,
+    budget: float = BUDGET,
+    lessons: str | Path | None = None,
     quiet: bool = True,
 ) -> RunResult:
     """`n` scenarios with certificates in `out`/scenarios, without episodes; arguments and errors as for `make`."""
@@ -186,7 +200,8 @@ def forge(
     _check(n=n, workers=workers, budget=budget)
     wanted = _brief(brief, embodiment, agent, mode, seed)
     config = {
-        "brief": wanted.text, "seed": seed, "embodiment": embodiment, "agent": agent, "mode": mode, "budget": budget,
+        "brief": wanted.text, "seed": seed, "embodiment": embodiment, "agent": agent, "mode": mode, "budget": float(budget),
+        "lessons": None if lessons is None else str(lessons),
         "scenarios": n, "fps": CONTROL_HZ, "export": None, "episodes": 0,
     }  # fmt: skip
     with _create(out, config, wanted, quiet=quiet) as run:
@@ -308,6 +323,27 @@ def report(run: str | Path, *, seed: int | None = None) -> Path:
         return write_report(EpisodeStore(opened))
 
 
+def lessons(file: str | Path | None = None) -> dict[str, Any]:
+    """What repairs have taught: `file`, and `records`: context to kind of edit to how often it was tried and cured, at what cost,
+    those that promise most first.
+
+    Raises:
+        UsageError: There is no such file.
+    """
+    path = store_path() if file is None else Path(file)
+    if file is not None and not path.is_file():
+        raise UsageError("there is no such file", where=str(path), remedy="`smith lessons` shows those kept across runs")
+    records = load_lessons(path).records
+    ranked = {
+        context: {
+            kind: record.model_dump(mode="json")
+            for kind, record in sorted(kinds.items(), key=lambda entry: (-entry[1].cured / entry[1].tried, entry[0]))
+        }
+        for context, kinds in records.items()
+    }
+    return {"file": str(path), "records": ranked}
+
+
 def make_env(run: str | Path, scenario: int | str = 0, **options: Any) -> ScenarioEnv:
     """A scenario of a run as a Gymnasium environment; `scenario` is its place among the run's scenarios, or its id."""
     with Run.open(run) as opened:
@@ -329,7 +365,10 @@ def _finish(run: Run, *, workers: int, quiet: bool, started: float, export_too: 
     store = EpisodeStore(run)
     config = run.config
     brief = _brief(config["brief"], config["embodiment"], config["agent"], config["mode"], run.seed)
-    entries = forge_missing(store, brief, int(config["scenarios"]), budget=int(config["budget"]), workers=workers, quiet=quiet)
+    kept = None if config["lessons"] is None else Path(config["lessons"])
+    begin_lessons(store, kept)
+    entries = forge_missing(store, brief, int(config["scenarios"]), budget=float(config["budget"]), workers=workers, quiet=quiet)
+    finish_lessons(store, kept)
     wanted = int(config["episodes"])
     found = scenarios_of(store)
     if wanted and found:
@@ -398,7 +437,8 @@ def _export(store: EpisodeStore, format: Format, options: ExportOptions, out: Pa
 
 def _brief(text: str, embodiment: str, agent: AgentName, mode: Mode, seed: int) -> Brief:
     """The arguments as a brief; raises UsageError with every fault at once."""
-    embodiments.get(embodiment)
+    if embodiment != ANY:
+        embodiments.get(embodiment)
     agents.get(agent)
     if mode not in MODES:
         raise UsageError(f"no forge mode '{mode}'", where="mode", choices=MODES)
@@ -432,20 +472,20 @@ def _given(**settings: Any) -> dict[str, Any]:
     return {name: value for name, value in settings.items() if value is not None}
 
 
-def _check(**numbers: int | None) -> None:
+def _check(**numbers: float | None) -> None:
     """Raise UsageError naming every number that is out of range."""
     processes = max(LEAST_MOST_WORKERS, 2 * (os.cpu_count() or 1))
     limits = {
-        "n": (1, MOST_EPISODES), "scenarios": (1, MOST_EPISODES), "workers": (1, processes), "budget": (1, 1000),
-        "size": (16, 2048),
+        "n": (1, MOST_EPISODES), "scenarios": (1, MOST_EPISODES), "workers": (1, processes),
+        "budget": (LEAST_BUDGET, MOST_BUDGET), "size": (16, 2048),
     }  # fmt: skip
     faults = []
     for name, value in numbers.items():
         least, most = limits[name]
         if value is not None and value < least:
-            faults.append(f"{name} must be at least {least}, not {value}")
+            faults.append(f"{name} must be at least {least:g}, not {value:g}")
         elif value is not None and value > most:
-            faults.append(f"{name} must be at most {most}{' on this machine' if name == 'workers' else ''}, not {value}")
+            faults.append(f"{name} must be at most {most:g}{' on this machine' if name == 'workers' else ''}, not {value:g}")
     if (size := numbers.get("size")) is not None and size % 2:
         faults.append(f"size must be even, as video needs, not {size}")
     if faults:
@@ -454,6 +494,11 @@ def _check(**numbers: int | None) -> None:
 
 def _check_cameras(cameras: Sequence[str], embodiment: str) -> None:
     """Raise UsageError when the robot and the scene will not have these cameras: before an hour of work, not after it."""
+    if embodiment == ANY:
+        if cameras:
+            remedy = "name a robot, or leave the dataset out (--no-export)"
+            raise UsageError("a dataset holds one robot, and any was asked for", where="embodiment", remedy=remedy)
+        return
     known = (*SCENE_CAMERAS, *(camera.name for camera in embodiments.get(embodiment).cameras))
     if unknown := [name for name in cameras if name not in known]:
         raise UsageError(f"there is no camera {', '.join(map(repr, unknown))}", where="cameras", choices=known)

@@ -16,6 +16,7 @@ from embodiedsmith.cli.catalogue import Assets, Robots
 from embodiedsmith.cli.common import Command, Outcome
 from embodiedsmith.cli.data import Export, Report, Validate
 from embodiedsmith.cli.doctor import Doctor
+from embodiedsmith.cli.lessons import Lessons
 from embodiedsmith.cli.make import Collect, Forge, Make, Resume
 from embodiedsmith.runtime.errors import Interrupted, SmithError
 
@@ -32,6 +33,7 @@ Chosen = (
     | Annotated[Report, tyro.conf.subcommand("report")]
     | Annotated[Assets, tyro.conf.subcommand("assets")]
     | Annotated[Robots, tyro.conf.subcommand("robots")]
+    | Annotated[Lessons, tyro.conf.subcommand("lessons")]
     | Annotated[Bench, tyro.conf.subcommand("bench")]
 )
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MOST_WORKERS = 8
 """Processes started when nobody says how many: each holds some 300 MB."""
 
-Mode = Literal["none", "resample", "joint"]
+Mode = Literal["none", "resample", "scene", "task", "joint"]
 Brief = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="BRIEF")]
 Episodes = Annotated[int, tyro.conf.arg(name="episodes", aliases=("-n",))]
 Scenarios = Annotated[int, tyro.conf.arg(name="scenarios", aliases=("-n",))]
@@ -56,20 +56,32 @@ class Asking(Working):
     out: Path
     """The run's folder; new or empty."""
     embodiment: str = "panda"
-    """Which robot; `smith robots` lists them."""
+    """Which robot; `smith robots` lists them. `any` lets the forge choose, where no dataset is written."""
     agent: AgentName = "rule"
     """Who proposes scenarios."""
     mode: Mode = "joint"
-    """`none`: one proposal; `resample`, `joint`: rejected proposals are drawn again, up to the budget."""
-    budget: int = 20
-    """Proposals drawn at most for one scenario."""
+    """`joint`: scene and task repair each other, and the layout knows the task's needs. To compare with, all with layouts
+    that know nothing of it: `none` draws one proposal, `resample` draws again, `scene` edits scene and robot, `task` the task."""
+    budget: float = 600.0
+    """What forging one scenario may cost: simulated seconds and plans."""
+    lessons: str | None = None
+    """File of lessons about repairs to work from and add to; `none`: none. Without it: the one `smith lessons` shows."""
+
+    @property
+    def lessons_file(self) -> Path | None:
+        """Where lessons are kept; None: nowhere."""
+        from embodiedsmith.forge.lessons import store_path
+
+        if self.lessons == "none":
+            return None
+        return store_path() if self.lessons is None else Path(self.lessons)
 
     @property
     def asked(self) -> dict[str, Any]:
         """These options as arguments of the verbs in `api`."""
         return {
             "out": self.out, "seed": self.seed or 0, "embodiment": self.embodiment, "agent": self.agent, "mode": self.mode,
-            "budget": self.budget, "workers": self.processes, "quiet": self.quiet,
+            "budget": self.budget, "lessons": self.lessons_file, "workers": self.processes, "quiet": self.quiet,
         }  # fmt: skip
 
 

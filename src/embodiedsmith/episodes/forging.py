@@ -2,7 +2,8 @@
 
 Scenario i of a run depends on the brief, the seed and i alone, so that they can be forged in any order and after any
 interruption. In the run's `scenarios/`: `<id>.json`, `<id>.certificate.json`, `<id>.witness.parquet` (the solver's own
-demonstration) and `forge-<i>.jsonl`, one line a proposal with what the critics found, then one line that says what came of it.
+demonstration) and `forge-<i>.jsonl`, one line a proposal with what the critics found and every repair tried, then one line that
+says what came of it.
 The log is written last: an index without one is forged again, to the same bytes.
 """
 
@@ -15,8 +16,11 @@ from dataclasses import asdict, dataclass, field
 from typing import TextIO
 
 from embodiedsmith.episodes.format import encode
+from embodiedsmith.episodes.lessons import lessons_of
 from embodiedsmith.episodes.store import EpisodeStore
-from embodiedsmith.forge.loop import ForgeError, ForgeResult, Proposal, forge
+from embodiedsmith.forge.lessons import Lessons
+from embodiedsmith.forge.log import Proposal
+from embodiedsmith.forge.loop import ForgeError, ForgeResult, forge
 from embodiedsmith.runtime.errors import SmithError
 from embodiedsmith.runtime.executors import JobResult, WorkerError, run_jobs
 from embodiedsmith.runtime.files import storage_errors, write_atomic
@@ -34,6 +38,14 @@ class Forged:
     reading: str = ""
     """How the brief was understood."""
     proposals: int = 0
+    edits: int = 0
+    """Edits that the accepted proposal took."""
+    distance: int = 0
+    """Edit distance between the accepted proposal as first laid out and the scenario."""
+    tries: int = 0
+    """Repairs tried in all, those rolled back included."""
+    units: float = 0.0
+    """What it cost: simulated seconds and plans."""
     rejections: Mapping[str, int] = field(default_factory=dict)
     """Finding code to number of proposals rejected with it."""
     warnings: tuple[str, ...] = ()
@@ -47,7 +59,8 @@ class Forged:
 class _Job:
     index: int
     brief: Brief
-    budget: int
+    budget: float
+    lessons: Lessons
 
 
 def forge_missing(
@@ -55,19 +68,22 @@ def forge_missing(
     brief: Brief,
     wanted: int,
     *,
-    budget: int,
+    budget: float,
     workers: int = 1,
     quiet: bool = False,
     stream: TextIO | None = None,
 ) -> list[Forged]:
     """Forge what is missing of the run's scenarios 0 to `wanted` - 1; gives all of them, in order.
 
+    Repairs are tried in the order that the run's own copy of the lessons gives (`episodes.lessons`).
+
     Raises:
         SmithError: The brief itself is at fault (words not understood, an agent that does not exist). A scenario for which no
             proposal passes is not an error here: its `Forged.scenario` is None.
     """
     known = {entry.index: entry for entry in forged(store)}
-    jobs = [_Job(index, brief, budget) for index in range(wanted) if index not in known]
+    lessons = lessons_of(store)
+    jobs = [_Job(index, brief, budget, lessons) for index in range(wanted) if index not in known]
     done = sum(entry.scenario is not None for entry in known.values())
     with Progress("scenarios", wanted, done=done, quiet=quiet, stream=stream) as progress:
 
@@ -96,7 +112,7 @@ def scenarios_of(store: EpisodeStore) -> list[Scenario]:
 
 def _forge(job: _Job) -> ForgeResult:
     brief = job.brief
-    return forge(brief, seed=brief.seed, index=job.index, budget=job.budget, agent=brief.agent)
+    return forge(brief, seed=brief.seed, index=job.index, budget=job.budget, agent=brief.agent, lessons=job.lessons)
 
 
 def keep_result(store: EpisodeStore, index: int, result: JobResult[ForgeResult]) -> Forged:
@@ -113,6 +129,10 @@ def keep_result(store: EpisodeStore, index: int, result: JobResult[ForgeResult])
             scenario=identity,
             reading=made.reading,
             proposals=len(log),
+            edits=made.edits,
+            distance=made.distance,
+            tries=_tries(log),
+            units=made.units,
             rejections=_rejections(log),
             warnings=made.warnings,
             cost=made.cost,
@@ -123,6 +143,8 @@ def keep_result(store: EpisodeStore, index: int, result: JobResult[ForgeResult])
             index=index,
             scenario=None,
             proposals=len(log),
+            tries=_tries(log),
+            units=result.error.units,
             rejections=_rejections(log),
             error=str(result.error),
             cost=result.error.cost,
@@ -137,7 +159,11 @@ def keep_result(store: EpisodeStore, index: int, result: JobResult[ForgeResult])
     return entry
 
 
+def _tries(log: Sequence[Proposal]) -> int:
+    return sum(step.kind is not None for proposal in log for step in proposal.steps)
+
+
 def _rejections(log: Sequence[Proposal]) -> dict[str, int]:
-    """How many of the refused proposals had each error."""
-    refused = [{f.code for f in proposal.findings if f.severity == "error"} for proposal in log if not proposal.accepted]
+    """How many of the proposals had each error as first laid out."""
+    refused = [{f.code for f in proposal.steps[0].findings if f.severity == "error"} for proposal in log]
     return dict(Counter(code for codes in refused for code in sorted(codes)).most_common())

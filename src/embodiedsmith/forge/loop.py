@@ -1,52 +1,50 @@
-"""The forge: an agent proposes, the layout solver places, the critics judge; what is refused is drawn again, up to a budget."""
+"""The forge: an agent proposes, the layout places, critics judge; what they find is repaired by edits of scene and task.
+
+A budget is counted in what judging costs: simulated seconds and plans. A repair that makes things worse is rolled back; when none
+makes them better, another proposal is drawn.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import count, islice
 
 import numpy as np
 
 from embodiedsmith import embodiments
 from embodiedsmith.forge import agents
+from embodiedsmith.forge.agents import Case, Draft, Repair
+from embodiedsmith.forge.asked import faults, only_the_goal
 from embodiedsmith.forge.certificate import Certificate, certify
-from embodiedsmith.forge.critics import Context, Cost, Critic, critics, measured, review
-from embodiedsmith.forge.layout import LayoutError, layout
+from embodiedsmith.forge.critics import Critic, critics, measured
+from embodiedsmith.forge.edits import EditError, distance, replay
+from embodiedsmith.forge.lessons import Lessons, Outcome, context_of
+from embodiedsmith.forge.log import Proposal, Step
+from embodiedsmith.forge.state import Judge, State, verdict
 from embodiedsmith.runtime.errors import SmithError, UsageError
 from embodiedsmith.runtime.seeds import generator
 from embodiedsmith.runtime.versions import versions
-from embodiedsmith.spec import Brief, Finding, Provenance, Scenario
+from embodiedsmith.spec import EMBODIMENT_EDITS, SCENE_EDITS, TASK_EDITS, Asked, Brief, EditKind, Provenance, Scenario
+from embodiedsmith.spec.scenario import Mode
 from embodiedsmith.tasks.recording import Recording
-from embodiedsmith.world import CompileError
 
-BUDGET = 20
+BUDGET = 600.0
+"""What forging one scenario may cost [simulated seconds and plans]."""
+MOST_REPAIRS = 8
+"""Repairs kept at most on one proposal."""
+MOST_TRIES = 6
+"""Repairs tried at most on one state before the proposal is given up."""
 
-
-@dataclass(frozen=True, kw_only=True)
-class Proposal:
-    """What became of one proposal."""
-
-    number: int
-    """From 1."""
-    scenario: str | None
-    """Id of the laid-out scenario; None when it was refused before it had a layout."""
-    stage: str
-    """Where it ended: `draft`, `layout`, `review` or `accepted`."""
-    findings: tuple[Finding, ...]
-
-    @property
-    def accepted(self) -> bool:
-        """Whether no critic found an error."""
-        return self.stage == "accepted"
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON values."""
-        return {
-            "number": self.number, "scenario": self.scenario, "stage": self.stage,
-            "findings": [f.model_dump(mode="json") for f in self.findings],
-        }  # fmt: skip
+ALLOWED: dict[Mode, frozenset[str]] = {
+    "none": frozenset(),
+    "resample": frozenset(),
+    "scene": SCENE_EDITS | EMBODIMENT_EDITS,
+    "task": TASK_EDITS,
+    "joint": SCENE_EDITS | EMBODIMENT_EDITS | TASK_EDITS,
+}
+"""Kinds of edit that each mode permits. `joint` alone tells the layout what the task needs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +59,9 @@ class ForgeResult:
     """How the agent understood the brief."""
     warnings: tuple[str, ...]
     log: tuple[Proposal, ...]
-    """Every proposal, refused ones and the accepted one."""
+    """Every proposal with its repairs, refused ones and the accepted one."""
+    units: float
+    """What it cost: simulated seconds and plans."""
     cost: dict[str, float] = field(default_factory=dict)
     """Seconds of wall clock by stage: `propose`, `layout` and every critic, over all proposals."""
 
@@ -70,27 +70,54 @@ class ForgeResult:
         """How many were drawn."""
         return len(self.log)
 
+    @property
+    def edits(self) -> int:
+        """How many edits the accepted proposal took."""
+        return self.log[-1].repairs
+
+    @property
+    def distance(self) -> int:
+        """Edit distance between the accepted proposal as first laid out and the scenario."""
+        accepted = self.log[-1]
+        first = accepted.steps[0]
+        return distance(replay(accepted.draft, first.edits), self.scenario)
+
+    @property
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """What is learnt from it."""
+        return tuple(outcome for proposal in self.log for outcome in proposal.outcomes())
+
 
 class ForgeError(SmithError):
     """The budget is spent and no proposal passed; `log` holds them all, `reasons` counts why."""
 
-    def __init__(self, log: tuple[Proposal, ...], cost: dict[str, float], *, embodiment: str | None = None) -> None:
+    def __init__(
+        self, log: tuple[Proposal, ...], cost: dict[str, float], *, units: float = 0.0, embodiment: str | None = None
+    ) -> None:
         self.log = log
         self.cost = cost
+        self.units = units
+        """What it cost: simulated seconds and plans."""
         self.reasons = Counter(code for p in log for code in sorted({f.code for f in p.findings if f.severity == "error"}))
-        """Finding code to the number of proposals it was found in."""
+        """Finding code to the number of proposals it was found in at the end."""
         example = {f.code: f.message for p in reversed(log) for f in p.findings}
+        tried = sum(step.kind is not None for p in log for step in p.steps)
+        repaired = f" and {tried} repair{'s' if tried != 1 else ''}" if tried else ""
         super().__init__(
-            f"no scenario passed the critics in {len(log)} proposal{'s' if len(log) != 1 else ''}",
+            f"no scenario passed the critics in {len(log)} proposal{'s' if len(log) != 1 else ''}{repaired}",
             faults=[f"{n} x {code}: {example[code]}" for code, n in self.reasons.most_common()],
             remedy="ask for fewer, smaller or other things; another seed or a larger budget draws other scenes"
-            + (_drivers(self.reasons) if embodiment is not None and embodiments.get(embodiment).base.kind == "fixed" else ""),
+            + (_drivers(self.reasons) if embodiment is not None and _stands(embodiment) else ""),
         )
+
+
+def _stands(embodiment: str) -> bool:
+    return embodiment in embodiments.names() and embodiments.get(embodiment).base.kind == "fixed"
 
 
 def _drivers(reasons: Iterable[str]) -> str:
     """Which robots drive to what a fixed one cannot get at, when that is what went wrong."""
-    if not {"geometry.no_space", "reach.unreachable", "execution.failed"} & set(reasons):
+    if not any(code.startswith(("geometry.", "reach.", "motion.", "execution.")) for code in reasons):
         return ""
     moving = [name for name in embodiments.names() if embodiments.get(name).base.kind == "planar"]
     return f"; a robot that drives reaches more: {', '.join(moving)}" if moving else ""
@@ -104,8 +131,9 @@ def forge(
     *,
     seed: int | None = None,
     index: int = 0,
-    budget: int = BUDGET,
+    budget: float = BUDGET,
     agent: agents.Agent | str | None = None,
+    lessons: Lessons | None = None,
     on_event: Event | None = None,
     among: Iterable[Critic] | None = None,
 ) -> ForgeResult:
@@ -115,87 +143,184 @@ def forge(
         brief: What is wanted.
         seed: Run seed; None: the brief's. Proposal t of this scenario draws from (seed, "forge", index, t).
         index: Which of the scenarios of this brief.
-        budget: Most proposals drawn; in mode `none` it is one.
-        agent: Who proposes, or its name; None: the one the brief names.
-        on_event: Called with every proposal once it is judged.
+        budget: What it may cost [simulated seconds and plans]: no proposal or repair is begun once it is spent. In mode `none`
+            there is one proposal.
+        agent: Who proposes and edits, or its name; None: the one the brief names.
+        lessons: What was learnt before; None: nothing.
+        on_event: Called with every proposal once it is done with.
         among: Critics that judge; None: all. A scenario needs a witness, so the execution critic must be among them.
 
     Raises:
         ForgeError: no proposal passed within the budget; says why, counted.
-        UsageError: a budget below one.
+        UsageError: a budget that is not above zero.
         SmithError: what the agent raises about the brief itself (words not understood), at once.
     """
-    if budget < 1:
-        raise UsageError(f"a budget of {budget} proposals forges nothing", remedy="give at least 1")
-    run = _Run(brief, brief.seed if seed is None else seed, index, tuple(critics() if among is None else among))
-    proposer = agents.get(agent or brief.agent) if agent is None or isinstance(agent, str) else agent
-    for number in range(1, (1 if brief.mode == "none" else budget) + 1):
-        result = run.draw(proposer, number)
+    if not budget > 0:
+        raise UsageError(f"a budget of {budget:g} forges nothing", remedy="give at least 1")
+    judges = tuple(critics() if among is None else among)
+    run = _Run(
+        brief=brief,
+        seed=brief.seed if seed is None else seed,
+        index=index,
+        agent=agents.get(agent or brief.agent) if agent is None or isinstance(agent, str) else agent,
+        lessons=Lessons() if lessons is None else lessons,
+        budget=budget,
+        judges=judges,
+    )
+    for number in count(1):
+        result = run.draw(number)
         if on_event is not None:
             on_event(run.log[-1])
         if result is not None:
             return result
-    raise ForgeError(tuple(run.log), run.seconds(), embodiment=brief.embodiment)
+        if brief.mode == "none" or run.spent:
+            break
+    raise ForgeError(tuple(run.log), run.judge.seconds(), units=run.judge.units, embodiment=brief.embodiment)
 
 
 class _Run:
     """The proposals of one scenario so far."""
 
-    def __init__(self, brief: Brief, seed: int, index: int, judges: tuple[Critic, ...]) -> None:
-        self.brief, self.seed, self.index = brief, seed, index
-        self.on_draft = [c for c in judges if c.on_draft]
-        self.on_scene = [c for c in judges if not c.on_draft]
+    def __init__(
+        self, *, brief: Brief, seed: int, index: int, agent: agents.Agent, lessons: Lessons, budget: float,
+        judges: tuple[Critic, ...],
+    ) -> None:  # fmt: skip
+        self.brief, self.seed, self.index, self.agent, self.lessons, self.budget = brief, seed, index, agent, lessons, budget
+        self.judge = Judge(judges, seed=seed, anticipate=brief.mode == "joint")
+        self.allowed: frozenset[EditKind] = frozenset(ALLOWED[brief.mode])  # type: ignore[arg-type]
         self.log: list[Proposal] = []
-        self.costs: dict[str, Cost] = {}
 
-    def draw(self, proposer: agents.Agent, number: int) -> ForgeResult | None:
-        """Draw and judge one proposal; None: refused, and the log says why."""
-        with measured(self.costs, "propose"):
-            draft = proposer.propose(self.brief, self._rng(number, "propose"))
-        early = self._context(draft.scenario)
-        first = review(early, among=self.on_draft)
-        if not first.accepted:
-            self._refuse(number, None, "draft", first.findings)
-            return None
-        try:
-            with measured(self.costs, "layout"):
-                scenario = layout(draft.scenario, self._rng(number, "layout"))
-        except LayoutError as error:
-            self._refuse(number, None, "layout", [*first.findings, *error.findings])
-            return None
-        except CompileError as error:
-            finding = Finding(code="layout.cannot_build", message=str(error))
-            self._refuse(number, None, "layout", [*first.findings, finding])
-            return None
+    @property
+    def spent(self) -> bool:
+        """Whether nothing more may be begun."""
+        return self.judge.units >= self.budget
+
+    def draw(self, number: int) -> ForgeResult | None:
+        """Draw a proposal, judge it and repair it; None: refused, and the log says why."""
+        with measured(self.judge.costs, "propose"):
+            draft = self.agent.propose(self.brief, self._rng(number, "propose"))
+        asked = only_the_goal(draft.scenario) if draft.asked is None else draft.asked
+        state = self.judge.judge(draft.scenario, self._rng(number, "layout"))
+        steps = [
+            Step(
+                edits=() if state.placed is None else (state.placed,),
+                kind=None,
+                cures=None,
+                why="first layout",
+                kept=True,
+                reason=state.errors[0].message if state.errors else "every critic is content",
+                scenario=_id(state),
+                findings=state.findings,
+            )
+        ]
+        state = self._repaired(number, state, asked, steps)
         origin = Provenance(
-            brief=self.brief, agent=self.brief.agent, seed=self.seed, index=self.index, proposals=number, versions=versions()
+            brief=self.brief, agent=self.agent.name, seed=self.seed, index=self.index, proposals=number,
+            edits=sum(e.kind != "lay_out" for s in steps if s.kept for e in s.edits), asked=asked, versions=versions(),
+        )  # fmt: skip
+        proposal = Proposal(
+            number=number,
+            draft=draft.scenario,
+            scenario=_id(state),
+            stage=state.stage,
+            findings=state.findings,
+            steps=tuple(steps),
         )
-        scenario = scenario.model_copy(update={"provenance": origin})
-        context = self._context(scenario)
-        verdict = review(context, among=self.on_scene)
-        findings = [*first.findings, *verdict.findings]
-        if not verdict.accepted:
-            self._refuse(number, scenario.id, "review", findings)
-            return None
-        if context.witness is None:
+        if state.accepted and state.context.witness is None:
             raise UsageError("no critic made a witness", remedy="let the execution critic judge too")
-        self.log.append(Proposal(number=number, scenario=scenario.id, stage="accepted", findings=tuple(findings)))
-        certificate = certify(context.witness, (*first.passed, *verdict.passed), self.seconds())
-        said = (*draft.warnings, *(f.message for f in findings))
+        self.log.append(proposal)
+        return self._released(draft, state, origin) if state.accepted else None
+
+    def _released(self, draft: Draft, state: State, origin: Provenance) -> ForgeResult:
+        witness = state.context.witness
+        assert witness is not None  # looked at by the caller
+        said = (*draft.warnings, *(f.message for f in state.findings))
         return ForgeResult(
-            scenario=scenario, certificate=certificate, witness=context.witness, reading=draft.reading,
-            warnings=tuple(dict.fromkeys(said)), log=tuple(self.log), cost=self.seconds(),
+            scenario=state.scenario.model_copy(update={"provenance": origin}),
+            certificate=certify(witness, state.passed, self.judge.seconds()), witness=witness, reading=draft.reading,
+            warnings=tuple(dict.fromkeys(said)), log=tuple(self.log), units=self.judge.units, cost=self.judge.seconds(),
         )  # fmt: skip
 
-    def seconds(self) -> dict[str, float]:
-        """Seconds by stage so far."""
-        return {name: cost.seconds for name, cost in self.costs.items()}
+    def _repaired(self, number: int, state: State, asked: Asked, steps: list[Step]) -> State:
+        """The best state that repairs lead to; every try is added to `steps`."""
+        seen = {state.scenario.id}
+        for turn in range(MOST_REPAIRS):
+            if state.accepted or not self.allowed or self.spent:
+                return state
+            case = Case(
+                brief=self.brief, scenario=state.scenario, findings=state.findings, asked=asked, allowed=self.allowed,
+                lessons=self.lessons,
+            )  # fmt: skip
+            better = self._first_better(case, state, seen, steps, (number, turn))
+            if better is None:
+                return state
+            state = better
+        return state
 
-    def _refuse(self, number: int, scenario: str | None, stage: str, findings: list[Finding]) -> None:
-        self.log.append(Proposal(number=number, scenario=scenario, stage=stage, findings=tuple(findings)))
+    def _first_better(self, case: Case, state: State, seen: set[str], steps: list[Step], place: tuple[int, int]) -> State | None:
+        """The state after the first repair that makes things better; None: no repair tried does."""
+        with measured(self.judge.costs, "edit"):
+            offers = self.agent.edit(case, self._rng(*place, "edit"))
+        tries = 0
+        for repair in islice(offers, 4 * MOST_TRIES):  # those that cannot be applied cost nothing
+            if tries == MOST_TRIES or self.spent:
+                break
+            edited = self._edited(repair, case, seen, steps)
+            if edited is None:
+                continue
+            tries += 1
+            seen.add(edited.id)
+            before = self.judge.units
+            after = self.judge.judge(edited, self._rng(*place, tries, "layout"))
+            kept, reason = verdict(state, after, repair.finding)
+            steps.append(_step(repair, after, kept, reason, self.judge.units - before, state.scenario))
+            if kept:
+                seen.add(after.scenario.id)
+                return after
+        return None
 
-    def _rng(self, number: int, stream: str) -> np.random.Generator:
-        return generator(self.seed, "forge", self.index, number, stream)
+    def _edited(self, repair: Repair, case: Case, seen: set[str], steps: list[Step]) -> Scenario | None:
+        """The scenario with a repair's edits; None when they cannot be, are not allowed, or break what was asked for."""
+        edited: Scenario | None = None
+        reason = ""
+        if any(edit.kind not in case.allowed for edit in repair.edits):
+            reason = "the mode does not permit it"
+        else:
+            try:
+                edited = replay(case.scenario, repair.edits)
+            except EditError as error:
+                reason = str(error)
+            else:
+                broken = faults(case.asked, edited)
+                reason = f"it breaks what was asked for: {'; '.join(broken)}" if broken else ""
+        if edited is not None and not reason:
+            return None if edited.id in seen else edited
+        steps.append(
+            Step(
+                edits=repair.edits,
+                kind=repair.kind,
+                cures=repair.finding,
+                why=repair.why,
+                kept=False,
+                reason=reason,
+                scenario=None,
+                findings=(),
+            )
+        )
+        return None
 
-    def _context(self, scenario: Scenario) -> Context:
-        return Context(scenario, seed=self.seed, costs=self.costs)
+    def _rng(self, *names: int | str) -> np.random.Generator:
+        return generator(self.seed, "forge", self.index, *names)
+
+
+def _step(repair: Repair, after: State, kept: bool, reason: str, units: float, before: Scenario) -> Step:
+    edits = repair.edits if after.placed is None else (*repair.edits, after.placed)
+    learnt = Outcome(context=context_of(repair.finding, before), kind=repair.kind, cured=kept, units=round(units, 3))
+    return Step(
+        edits=edits, kind=repair.kind, cures=repair.finding, why=repair.why, kept=kept, reason=reason, scenario=_id(after),
+        findings=after.findings, outcome=learnt,
+    )  # fmt: skip
+
+
+def _id(state: State) -> str | None:
+    return state.scenario.id if state.stage in ("review", "accepted") else None

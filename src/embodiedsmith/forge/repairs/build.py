@@ -1,0 +1,109 @@
+"""Edits of what things are: larger, smaller, of another kind, added, taken away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from embodiedsmith import assets
+from embodiedsmith.assets import categories
+from embodiedsmith.forge.layout.fit import scaled
+from embodiedsmith.forge.repairs.view import Proposed, View
+from embodiedsmith.spec import AddItem, AssetSpec, ChangeSupport, Finding, Item, RemoveItem, Resize, SwapAsset
+
+SMALLER = (0.85, 0.75)
+LARGER = (1.2, 1.4)
+SURFACES = ("table", "counter")
+
+
+def resize(view: View, findings: tuple[Finding, ...], rng: np.random.Generator) -> Iterator[Proposed]:
+    """What is too large made smaller; what holds or carries it made larger."""
+    for finding in findings:
+        named = view.subjects([finding])
+        holders = [*named[1:], *(view.items[t.place] for t in view.needs.targets if named and t.item == named[0].id)]
+        holders += [view.items[i.parent] for i in named[:1] if i.parent is not None]
+        larger = [i for i in dict.fromkeys(h.id for h in holders) if _holds(view, view.items[i])]
+        smaller = [i.id for i in named if not i.fixed]
+        for up, down in zip(LARGER, SMALLER, strict=True):
+            for names, factor in ((larger, up), (smaller, down)):
+                for name in names:
+                    if (edit := _scaled(view.items[name], factor)) is not None:
+                        yield (edit,), f"make {name} {'larger' if factor > 1 else 'smaller'} ({factor:g} times)"
+
+
+def _holds(view: View, item: Item) -> bool:
+    if item.id not in view.assets:
+        return False
+    affordances = view.assets[item.id].affordances
+    return bool(affordances.cavities or affordances.supports)
+
+
+def _scaled(item: Item, factor: float) -> Resize | None:
+    spec = scaled(item.asset, factor)
+    changed = {name: value for name, value in spec.params.items() if item.asset.params.get(name) != value}
+    return Resize(item=item.id, size=spec.size, params=changed) if changed else None
+
+
+def swap(view: View, findings: tuple[Finding, ...], rng: np.random.Generator) -> Iterator[Proposed]:
+    """Things of another kind, where the words leave it open; what lies about may be anything of its size or smaller."""
+    unneeded = {item.id for item in view.unneeded()}
+    surface = view.surface()
+    for item in view.subjects(findings):
+        names = sorted(view.free_choice(item))
+        if not names and item.id in unneeded and item.id not in view.asked:
+            names = _alike(item)
+        elif not names and surface is not None and item.id == surface.id and item.id not in view.asked:
+            names = [name for name in SURFACES if name != item.asset.category]
+        for k in rng.permutation(len(names)):
+            name = names[int(k)]
+            color = item.asset.color if item.asset.color in categories()[name].colors else None
+            wanted = view.asked.get(item.id)
+            if wanted is not None and wanted.color is not None and color is None:
+                continue
+            yield (SwapAsset(item=item.id, asset=AssetSpec(category=name, color=color)),), f"let {item.id} be a {name}"
+
+
+def _alike(item: Item) -> list[str]:
+    """Categories of free things no larger than an item."""
+    size = assets.build(item.asset).size
+    return [
+        name for name, category in categories().items()
+        if category.role != "furniture" and name != item.asset.category
+        and bool((assets.build(AssetSpec(category=name)).size <= size + 1e-6).all())
+    ]  # fmt: skip
+
+
+def add(view: View, findings: tuple[Finding, ...], rng: np.random.Generator) -> Iterator[Proposed]:
+    """A flat carrier for a thing that must start somewhere else than where it is to end."""
+    surface = view.surface()
+    if surface is None:
+        return
+    taken = {item.asset.category for item in view.scene.items}
+    for item in view.first(findings):
+        if item.fixed or item.id not in view.assets:
+            continue
+        need = float(np.hypot(*view.assets[item.id].size[:2])) + 0.02
+        for name, category in categories().items():
+            if category.role == "furniture" or name in taken:
+                continue
+            supports = assets.build(AssetSpec(category=name)).affordances.supports
+            if supports and min(supports[0].size) >= need:
+                carrier = Item(id=name, asset=AssetSpec(category=name), parent=surface.id)
+                starts = ChangeSupport(item=item.id, parent=name, relation="on", support=supports[0].name)
+                yield (AddItem(item=carrier), starts), f"add a {name} for {item.id} to start on"
+
+
+def remove(view: View, findings: tuple[Finding, ...], rng: np.random.Generator) -> Iterator[Proposed]:
+    """Things that the task does not need and the words do not ask for: those named, those near what is named, then any."""
+    spare = {item.id: item for item in view.unneeded() if item.id not in view.asked}
+    named = view.subjects(findings)
+    ranked = [i.id for i in named] + [n.id for i in named for n in view.neighbours(i)]
+    ranked += [item.id for item in sorted(spare.values(), key=lambda i: -_area(view, i))]
+    for name in dict.fromkeys(ranked):
+        if name in spare:
+            yield (RemoveItem(item=name),), f"take {name} away"
+
+
+def _area(view: View, item: Item) -> float:
+    return float(np.prod(view.assets[item.id].size[:2])) if item.id in view.assets else 0.0
