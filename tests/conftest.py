@@ -1,3 +1,59 @@
-"""Loads the package before anything else: it chooses MuJoCo's renderer, which is too late once MuJoCo is imported."""
+"""Loads the package before anything else: it chooses MuJoCo's renderer, which is too late once MuJoCo is imported. And no test can reach
+beyond this machine: neither a hosted language model, nor anything else."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+import sys
+from typing import Any
+
+import pytest
 
 import embodiedsmith  # noqa: F401
+
+
+class OutsideError(RuntimeError):
+    """A test wanted to talk to another machine."""
+
+
+def is_here(address: object) -> bool:
+    """Whether an address of a socket is this machine's own: loopback, or no internet address at all."""
+    if not isinstance(address, tuple):
+        return True
+    host = str(address[0])
+    try:
+        return ipaddress.ip_address(host.partition("%")[0]).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+@pytest.fixture(autouse=True)
+def _stay_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refuse connections and look-ups beyond loopback, whatever in a test asks for them; and hosted models before that."""
+
+    def guarded(name: str) -> None:
+        real = getattr(socket.socket, name)
+
+        def call(self: socket.socket, address: object, *more: Any) -> Any:
+            if not is_here(address):
+                raise OutsideError(f"a test wanted to reach {address}")
+            return real(self, address, *more)
+
+        monkeypatch.setattr(socket.socket, name, call)
+
+    guarded("connect")
+    guarded("connect_ex")
+    look_up = socket.getaddrinfo
+
+    def resolve(host: Any, *more: Any, **options: Any) -> Any:
+        name = host.decode() if isinstance(host, bytes) else host
+        if name is not None and not is_here((name,)):
+            raise OutsideError(f"a test wanted to look up {name}")
+        return look_up(host, *more, **options)
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    for variable in ("MODEL", "BASE_URL", "API_KEY"):
+        monkeypatch.delenv(f"EMBODIEDSMITH_LLM_{variable}", raising=False)
+    if (models := sys.modules.get("pydantic_ai.models")) is not None:  # loaded with the tests that speak to models
+        monkeypatch.setattr(models, "ALLOW_MODEL_REQUESTS", False)
