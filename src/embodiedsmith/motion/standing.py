@@ -169,22 +169,29 @@ def supposed(control: Controller, parts: tuple[str, ...]) -> Iterator[None]:
     """Inside the `with`, see the world with `parts` open and what lies in them moved along; nothing is simulated."""
     world = control.world
     before = world.data.qpos.copy()
-    robot = np.concatenate([world.robot_qpos, *world.finger_qpos])
     try:
         for name in parts:
             part = Articulation(control, name)
             if part.fraction < OPEN:
-                control.look()
-                part.imagine(part.at(OPEN))
-                world.data.qpos[:] = control.checker.data.qpos
-                world.data.qpos[robot] = before[robot]
-                mujoco.mj_kinematics(world.model, world.data)
+                suppose(part, OPEN)
         control.look()
         yield
     finally:
         world.data.qpos[:] = before
         mujoco.mj_kinematics(world.model, world.data)
         control.look()
+
+
+def suppose(part: Articulation, fraction: float) -> None:
+    """Put a part, and what lies in it, where it would be when open to `fraction`; the robot stays. Nothing is simulated."""
+    control, world = part.control, part.control.world
+    robot = np.concatenate([world.robot_qpos, *world.finger_qpos])
+    stays = world.data.qpos[robot].copy()
+    control.look()
+    part.imagine(part.at(fraction))
+    world.data.qpos[:] = control.checker.data.qpos
+    world.data.qpos[robot] = stays
+    mujoco.mj_kinematics(world.model, world.data)
 
 
 def carrying(control: Controller) -> tf.Float:

@@ -14,10 +14,12 @@ import numpy as np
 from embodiedsmith.assets.asset import Asset
 from embodiedsmith.runtime.seeds import generator
 from embodiedsmith.spec import EditKind, Finding, Scenario
+from embodiedsmith.tasks.goal_misses import Missed
 from embodiedsmith.tasks.recording import Recording
 from embodiedsmith.world import World
 from embodiedsmith.world.compile import build_assets
 
+ATTEMPTS = 2  # demonstrations tried before a scenario is refused, and starts from which their motions are planned
 STARTS = 3  # starts of a scenario that critics look at, since each varies; the witness comes from the first that works
 
 
@@ -54,6 +56,8 @@ class Context:
         self.seed = seed
         self.witness: Recording | None = None
         """The demonstration that the execution critic accepted; None until then."""
+        self.near_misses: tuple[Missed, ...] = ()
+        """What the goal was shown at the end of the witness and what it said; empty until the near-miss critic has judged."""
         self.costs: dict[str, Cost] = {} if costs is None else costs
         self.plans = 0
         """Motions planned so far: whoever plans adds to it."""

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from embodiedsmith.forge.critics.base import Context
+from embodiedsmith.forge.critics.base import ATTEMPTS, Context
 from embodiedsmith.motion import demonstrate
 from embodiedsmith.spec import EditKind, Finding
 from embodiedsmith.tasks import Failure, Session
 from embodiedsmith.world import SettleError
-
-ATTEMPTS = 2  # demonstrations tried before the scenario is refused
 
 
 class ExecutionCritic:
