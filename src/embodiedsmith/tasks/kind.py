@@ -64,6 +64,8 @@ class Words:
     """Words that must stand in the instruction too when the verb is one that other predicates share: "in", "into"."""
     alike: str = ""
     """`do` for two things of the same category, when people say it differently: "stack {0} on {1}"."""
+    along: str = ""
+    """How it is said beside deeds, where it is none itself but a condition of theirs: "without moving {0}"."""
 
 
 @dataclass(frozen=True)
@@ -122,8 +124,9 @@ class PredicateKind:
     words: dict[Language, Words]
     leads_to: frozenset[str] = frozenset()
     """Predicates that it is a natural step towards: an instruction may mention it on the way without the goal asking for it."""
-    said_last: bool = False
-    """Whether it is said after what it is joined with by `all`, because once it holds the rest cannot be done any more."""
+    said_last: int = 0
+    """Where it is said among what it is joined with by `all`, because once it holds the rest cannot be done any more: 1, after
+    what goes where it shuts; 2, after everything, because the hand stays taken."""
 
     def resolve(self, params: Params) -> dict[str, float]:
         """All parameters, given or default.

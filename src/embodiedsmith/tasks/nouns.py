@@ -3,17 +3,35 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 from embodiedsmith import assets
 from embodiedsmith.assets import COLORS
-from embodiedsmith.spec import Item, Language, SceneSpec, split_reference
+from embodiedsmith.spec import Item, Language, Predicate, SceneSpec, split_reference
 from embodiedsmith.tasks.kind import Need
+from embodiedsmith.tasks.looks import Looks, Telling
 
 _SIZES: dict[Language, dict[str, str]] = {
-    "en": {"small": "small", "medium": "medium", "large": "large"},
-    "zh": {"small": "小", "medium": "中号", "large": "大"},
-}
+    "en": {"medium": "medium-sized"},
+    "zh": {
+        "small": "小", "medium": "中号", "large": "大",
+        "smaller": "较小的", "smallest": "最小的", "larger": "较大的", "largest": "最大的",
+    },
+}  # fmt: skip
+"""Size words; in English those not listed are said as they are."""
+_MATERIALS: dict[str, tuple[str, str]] = {
+    "wood": ("wooden", "木头"), "ceramic": ("ceramic", "陶瓷"), "glass": ("glass", "玻璃"), "steel": ("steel", "不锈钢"),
+    "aluminium": ("aluminium", "铝"), "plastic": ("plastic", "塑料"), "cardboard": ("cardboard", "纸板"),
+    "wicker": ("wicker", "藤编"), "stone": ("stone", "石头"), "foam": ("foam", "泡沫"), "chipboard": ("chipboard", "刨花板"),
+}  # fmt: skip
+"""Adjectives for materials, English and Chinese; others are not said."""
+_WHERE: dict[str, tuple[str, str]] = {
+    "on": ("on {}", "{}上"), "inside": ("in {}", "{}里"), "attached": ("on {}", "{}上"),
+    "left_of": ("to the left of {}", "{}左边"), "right_of": ("to the right of {}", "{}右边"),
+    "in_front_of": ("in front of {}", "{}前面"), "behind": ("behind {}", "{}后面"), "near": ("next to {}", "{}旁边"),
+    "between": ("between {} and {}", "{}和{}之间"),
+}  # fmt: skip
+"""How a thing is told by where it is, English and Chinese."""
 _PLACES: dict[str, dict[Language, str]] = {
     "top": {"en": "top", "zh": "最上面"}, "upper": {"en": "upper", "zh": "上面"}, "middle": {"en": "middle", "zh": "中间"},
     "lower": {"en": "lower", "zh": "下面"}, "bottom": {"en": "bottom", "zh": "最下面"}, "left": {"en": "left", "zh": "左边"},
@@ -35,25 +53,27 @@ _DIGITS_ZH = ("一", "二", "三", "四", "五", "六", "七", "八", "九", "�
 _IRREGULAR = {"knife": "knives", "shelf": "shelves", "loaf": "loaves"}
 
 
-@dataclass(frozen=True)
-class _Look:
-    """What one can see of an item."""
-
-    category: str
-    color: str
-    size: str
-
-
 class Nouns:
-    """Names the things of one scene in one language."""
+    """Names the things of one scene in one language, in the order in which they are spoken of.
 
-    def __init__(self, scene: SceneSpec, language: Language) -> None:
+    Args:
+        initial: Relations that hold at the start and may tell things apart.
+    """
+
+    def __init__(self, scene: SceneSpec, language: Language, initial: Iterable[Predicate] = ()) -> None:
         self._scene, self._language = scene, language
-        self._looks = {item.id: _look(item) for item in scene.items}
+        self._looks = Looks(scene, initial)
+        self._spoken: list[str] = []
+        """Items that are not told apart from others and have been spoken of, in order."""
 
     def alike(self, references: list[str]) -> bool:
         """Whether all references are to things of one category."""
-        return len({self._looks[split_reference(r)[0]].category for r in references}) == 1
+        return len({self._looks.of(split_reference(r)[0]).category for r in references}) == 1
+
+    def meant(self, reference: str, need: Need = "thing") -> str:
+        """What a phrase for the reference means: equal for references that are called the same ("the fridge" and its door)."""
+        item, part = split_reference(reference)
+        return item if _is_whole(part, need) or part is None else f"{item}.{part} {self._part_noun(item, part, need)}"
 
     def one(self, reference: str, need: Need = "thing") -> str:
         """A definite phrase for an item or a part of one, in a role: "the top drawer of the drawer unit", "最上面的抽屉".
@@ -61,43 +81,50 @@ class Nouns:
         A part called after its door is the door where a joint is needed, else what is behind it.
         """
         item, part = split_reference(reference)
-        whole = self._definite(item)
-        if part is None or (part in _WHOLE and not (part == "door" and need == "support")):
-            return whole
-        places, noun, number = _split_part(part)
+        if part is None or _is_whole(part, need):
+            return self._definite(item)
+        noun = self._part_noun(item, part, need)
+        if self._language == "zh":
+            return self._part_zh(item, part, noun)
+        places, _, number = _split_part(part)
+        order = [] if number is None else [_ORDINALS[number] if number < len(_ORDINALS) else f"number {number + 1}"]
+        return f"the {' '.join([*order, *(_PLACES[p]['en'] for p in places), noun])} of {self._definite(item)}"
+
+    def _part_noun(self, item: str, part: str, need: Need) -> str:
+        noun = _split_part(part)[1]
         if noun == "door" and need != "joint":
-            noun = "compartment"
-        if noun == "board" and need == "cavity" and self._language == "en":  # one is on a shelf, but in a compartment
-            noun = "compartment"
-        if self._language == "en":
-            if noun == "board" and not whole.endswith("shelf"):
-                noun = "shelf"
-            order = [] if number is None else [_ORDINALS[number] if number < len(_ORDINALS) else f"number {number + 1}"]
-            return f"the {' '.join([*order, *(_PLACES[p]['en'] for p in places), noun])} of {whole}"
-        return self._part_zh(item, part, noun)
+            return "compartment"
+        if noun == "board" and self._language == "en":
+            if need == "cavity":  # one is on a shelf, but in a compartment
+                return "compartment"
+            if not self._bare(self._looks.telling(item)).endswith("shelf"):
+                return "shelf"
+        return noun
 
     def _part_zh(self, item: str, part: str, noun: str) -> str:
         """抽屉柜的抽屉, 最上面的抽屉, 左边的第二个抽屉, 冰箱最上层; its owner's name only where it is needed."""
         places, _, number = _split_part(part)
-        whole = self._definite(item)
         order = "" if number is None else f"第{_DIGITS_ZH[number] if number < len(_DIGITS_ZH) else number + 1}"
         if noun == "board" and (places or order):
-            return f"{whole}{order}{''.join(_LAYERS.get(p, _PLACES[p]['zh']) for p in places)}层"
+            return f"{self._owner_zh(item)}{order}{''.join(_LAYERS.get(p, _PLACES[p]['zh']) for p in places)}层"
         name = f"{order}个{_PARTS.get(noun, noun)}" if order else _PARTS.get(noun, noun)
         if not places and not order:
-            return f"{whole}的{name}"
+            return f"{self._definite(item)}的{name}"
         phrase = "".join(_PLACES[p]["zh"] for p in places) + ("的" if places else "") + name
         shared = any(part in _part_names(other) for other in self._scene.items if other.id != item)
-        own = noun in self._looks[item].category.split("_")  # a drawer of nothing named is a drawer unit's
-        return phrase if own and not shared else whole + phrase
+        own = noun in self._looks.of(item).category.split("_")  # a drawer of nothing named is a drawer unit's
+        return phrase if own and not shared else self._owner_zh(item) + phrase
+
+    def _owner_zh(self, item: str) -> str:
+        return self._definite(item) + ("的" if self._looks.telling(item).rivals else "")
 
     def group(self, references: list[str], need: Need = "thing") -> str:
         """A phrase for several things in one role: "the two red apples", "the apple and the banana"."""
-        alike: dict[_Look, list[str]] = {}
+        alike: dict[tuple[str, str, str, str], list[str]] = {}
         for reference in references:
             item, part = split_reference(reference)
             if part is None:
-                alike.setdefault(_Look(self._looks[item].category, *self._described(item)), []).append(item)
+                alike.setdefault(self._looks.telling(item).words, []).append(item)
         phrases: list[str] = []
         for reference in references:
             members = next((items for items in alike.values() if reference in items), [])
@@ -109,56 +136,93 @@ class Nouns:
 
     def one_of(self, references: list[str]) -> str:
         """An indefinite phrase ("an apple") if the references are all the things in the scene that look alike, else ""."""
-        looks = {self._looks[split_reference(r)[0]] for r in references}
-        if len(looks) != 1 or any("." in r for r in references):
+        if any("." in r for r in references) or set(self._looks.same(references[0])) != set(references):
             return ""
-        look = looks.pop()
-        if {i for i, other in self._looks.items() if other == look} != set(references):
-            return ""
-        phrase = self._bare(references[0], ignore_twins=True)
+        phrase = self._bare(self._looks.telling(references[0]))
         if self._language == "zh":
             return f"一个{phrase}"
         return f"{'an' if phrase[0] in 'aeiou' else 'a'} {phrase}"
 
     def _several(self, items: list[str]) -> str:
-        look = self._looks[items[0]]
-        same = [i for i, other in self._looks.items() if other == look]
-        phrase = self._bare(items[0], ignore_twins=True)
-        whole = len(items) == len(same)
+        tellings = [self._looks.telling(item) for item in items]
+        like = self._looks.like(tellings[0])
+        phrase, number = self._bare(tellings[0]), self._number(len(items))
+        where = {self._where(telling) for telling in tellings}
+        place = where.pop() if len(where) == 1 else ""
+        if place and {i for i in like if self._where(self._looks.telling(i)) == place} != {*items}:
+            place = ""
         if self._language == "zh":
-            return f"{'' if whole else '其中'}{_NUMBERS_ZH[len(items) - 2]}个{phrase}"
-        return f"{'the' if whole else ''} {_NUMBERS_EN[len(items) - 2]} {'' if whole else 'of the '}{plural(phrase)}".strip()
+            if place or len(items) == len(like):
+                return f"{place}{'的' if place else ''}{number}个{phrase}"
+            return f"{self._number(len(like))}个{phrase}中的{number}个"
+        if place or len(items) == len(like):
+            return f"the {number} {plural(phrase)}{f' that are {place}' if place else ''}"
+        return f"{number} of the {self._number(len(like))} {plural(phrase)}"
+
+    def _number(self, count: int) -> str:
+        numbers = _NUMBERS_EN if self._language == "en" else _NUMBERS_ZH
+        return numbers[count - 2] if count < len(numbers) + 2 else str(count)
 
     def _definite(self, item: str) -> str:
-        bare = self._bare(item)
-        return f"the {bare}" if self._language == "en" and not bare[-1].isdigit() else bare
+        telling = self._looks.telling(item)
+        if telling.rivals:
+            return self._rival(item, telling)
+        bare, place = self._bare(telling), self._where(telling)
+        if self._language == "zh":
+            return f"{place}的{bare}" if place else bare
+        return f"the {bare}{f' that is {place}' if place else ''}"
 
-    def _bare(self, item: str, *, ignore_twins: bool = False) -> str:
-        """The phrase without article: colour, size, category, and a number when nothing else tells it from a twin."""
-        look = self._looks[item]
-        color, size = self._described(item)
-        noun = assets.category(look.category).names[self._language][0]
-        twins = [i for i, other in self._looks.items() if other == look]
-        number = f" {twins.index(item) + 1}" if len(twins) > 1 and not ignore_twins else ""
-        size_word = _SIZES[self._language][size] if size else ""
-        color_word = COLORS[color].names[self._language][0] if color else ""
+    def _rival(self, item: str, telling: Telling) -> str:
+        """A phrase for one of several that nothing tells apart: one of them, then the other; by number when spoken of again."""
+        spoken = [rival for rival in self._spoken if rival in telling.rivals]
+        bare, count = self._bare(telling), len(telling.rivals)
+        if item in spoken:
+            number = spoken.index(item)
+            return f"the {_ORDINALS[number]} {bare}" if self._language == "en" else f"第{_DIGITS_ZH[number]}个{bare}"
+        self._spoken.append(item)
+        if self._language == "zh":
+            return f"另一个{bare}" if spoken else f"{self._number(count)}个{bare}中的一个"
+        if not spoken:
+            return f"one of the {self._number(count)} {plural(bare)}"
+        return f"the other {bare}" if count == len(spoken) + 1 else f"another {bare}"
+
+    def _where(self, telling: Telling) -> str:
+        """Where a thing is that is told by that: "in the bowl", "碗里"; else ""."""
+        column = 0 if self._language == "en" else 1
+        if (carrier := telling.carrier) is not None and carrier.parent is not None:
+            part = f"{carrier.parent}.{carrier.support}" if carrier.support else carrier.parent
+            return _WHERE[carrier.relation][column].format(
+                self.one(part, "cavity" if carrier.relation == "inside" else "support")
+            )
+        if (beside := telling.beside) is not None:
+            return _WHERE[beside.name][column].format(*(self.one(other) for other in beside.args[1:]))
+        return ""
+
+    def _bare(self, telling: Telling) -> str:
+        """The phrase without article and place: size, colour, material, category."""
+        noun = assets.category(telling.category).names[self._language][0]
+        size = _SIZES[self._language].get(telling.size, telling.size)
+        color = COLORS[telling.color].names[self._language][0] if telling.color else ""
+        material = _MATERIALS.get(telling.material, ("", ""))[0 if self._language == "en" else 1]
         if self._language == "en":
-            return " ".join(w for w in (size_word, color_word, noun) if w) + number
-        return (f"{color_word}的" if color_word else "") + size_word + noun + number.strip()
+            return " ".join(w for w in (size, color, material, noun) if w)
+        first, size = (size, "") if size.endswith("的") else ("", size)
+        phrase = noun
+        for word in (material, size):
+            phrase = f"{word}{'的' if word and _runs_together(word, phrase) else ''}{phrase}"
+        return f"{first}{color + '的' if color else ''}{phrase}"
 
-    def _described(self, item: str) -> tuple[str, str]:
-        """The colour and size to be said of an item; "" where nothing is."""
-        look, spec = self._looks[item], self._scene.item(item).asset
-        color = look.color if spec.color is not None else ""
-        size = look.size if spec.size != "medium" else ""
-        peers = [other for i, other in self._looks.items() if i != item and other.category == look.category]
-        confused = [p for p in peers if (not color or p.color == color) and (not size or p.size == size)]
-        if not color and any(p.color != look.color for p in confused):
-            color = look.color
-            confused = [p for p in confused if p.color == color]
-        if not size and any(p.size != look.size for p in confused):
-            size = look.size
-        return color, size
+
+def _runs_together(word: str, phrase: str) -> bool:
+    """Whether a Chinese adjective and what follows hold another thing's name: 小 and 刀, 玻璃 and 杯子."""
+    names = {name for category in assets.categories().values() for name in category.names["zh"]}
+    both, edge = word + phrase, len(word)
+    return any(both[i:j] in names for i in range(edge) for j in range(edge + 1, len(both) + 1))
+
+
+def _is_whole(part: str | None, need: Need) -> bool:
+    """Whether people call a part by the thing's name."""
+    return part in _WHOLE and not (part == "door" and need == "support")
 
 
 def plural(noun: str) -> str:
@@ -173,11 +237,6 @@ def plural(noun: str) -> str:
     else:
         last += "s"
     return f"{head} {last}".strip()
-
-
-def _look(item: Item) -> _Look:
-    category = assets.category(item.asset.category)
-    return _Look(item.asset.category, item.asset.color or category.colors[0], item.asset.size)
 
 
 def _split_part(part: str) -> tuple[list[str], str, int | None]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import partial
 
 from embodiedsmith import assets
 from embodiedsmith.spec import All, Any, Finding, Goal, Language, Not, Predicate, SceneSpec, Sequence, predicates
@@ -13,33 +14,38 @@ from embodiedsmith.tasks.nouns import Nouns
 from embodiedsmith.tasks.registry import predicate, predicate_names
 
 _JOIN: dict[Language, dict[str, str]] = {
-    "en": {"comma": ", ", "all": " and ", "any": " or ", "then": ", then ", "not": "do not "},
-    "zh": {"comma": "，", "all": "，并", "any": "，或者", "then": "，然后", "not": "不要"},
-}
+    "en": {
+        "comma": ", ", "all": " and ", "any": " or ", "not": "do not ", "first": "first ", "then": ", then ",
+    },
+    "zh": {
+        "comma": "，", "all": "，并", "any": "，或者", "not": "不要", "first": "先", "then": "，然后",
+    },
+}  # fmt: skip
 
 
-def instruction(goal: Goal, scene: SceneSpec, language: Language) -> str:
+def instruction(goal: Goal, scene: SceneSpec, language: Language, initial: Iterable[Predicate] = ()) -> str:
     """The goal as an instruction: "put the red mug in the top drawer of the drawer unit and close it".
 
-    Things are named by category, with colour and size where the scene gives them or where only they tell things apart. The
-    same goal and scene always give the same words.
+    Things are named by category, with colour, material and size where the scene gives them or where only they tell things apart;
+    else they are told by where they are, or by what is beside them at the start (`initial`). The same goal and scene always give
+    the same words.
 
     Raises:
         UsageError: the goal has an unknown predicate.
         KeyError: it speaks of an item that the scene has not.
         UnknownCategory: the scene has an item of a category that the catalogue has not.
     """
-    return _Speaker(scene, language).say(goal)
+    return _Speaker(Nouns(scene, language, initial), language).say(goal)
 
 
 class _Speaker:
     """Says goals, remembering the thing named last so that it can be called "it"."""
 
-    def __init__(self, scene: SceneSpec, language: Language) -> None:
-        self._nouns = Nouns(scene, language)
+    def __init__(self, nouns: Nouns, language: Language) -> None:
+        self._nouns = nouns
         self._language = language
         self._join = _JOIN[language]
-        self._last = ""
+        self._last: tuple[str, ...] = ()
         self._last_was_place = False
 
     def say(self, goal: Goal) -> str:
@@ -47,14 +53,43 @@ class _Speaker:
             case Predicate():
                 return self._clause([goal])
             case All():
-                ordered = sorted(goal.goals, key=_said_last)
-                return self._list([self._clause(g) if isinstance(g, list) else self.say(g) for g in _merged(ordered)], "all")
+                return self._all(goal.goals)
             case Any():
                 return self._any(goal)
             case Sequence():
-                return self._join["then"].join([self.say(g) for g in goal.goals])
+                return self._sequence(goal)
             case Not():
                 return self._not(goal.goal)
+
+    def _all(self, goals: tuple[Goal, ...]) -> str:
+        """Goals that hold together; what is not to be done meanwhile stands beside them: "without moving the plate"."""
+        goals = tuple(_flat(goals))
+        along = [g for g in goals if _said_along(g, self._language)]
+        deeds = _in_order([g for g in goals if g not in along])
+        if not deeds or not along:
+            return self._deeds(deeds or along)
+        said = [partial(self._deeds, deeds), partial(self._along, along)]
+        if any(isinstance(g, Sequence) for g in deeds):
+            said.reverse()
+        return self._join["comma"].join(say() for say in said)
+
+    def _deeds(self, goals: list[Goal]) -> str:
+        return self._list([self._clause(g) if isinstance(g, list) else self.say(g) for g in _merged(goals)], "all")
+
+    def _along(self, goals: list[Goal]) -> str:
+        return self._list([self._clause(g, along=True) for g in _merged(goals) if isinstance(g, list)], "all")
+
+    def _sequence(self, goal: Sequence) -> str:
+        """Stages in their order; what only goes on holding from the stage before is not said again."""
+        stages = []
+        held: list[Goal] = []
+        for stage in goal.goals:
+            parts = [part for part in _flat([stage]) if part not in held]
+            stages.append(self._all(tuple(parts)) if parts else self.say(stage))
+            held = list(_flat([stage]))
+        if len(stages) == 1:
+            return stages[0]
+        return self._join["first"] + self._join["then"].join(stages)
 
     def _any(self, goal: Any) -> str:
         parts = list(_merged(goal.goals))
@@ -75,28 +110,34 @@ class _Speaker:
             case Sequence():
                 return self._join["not"] + self.say(goal)
 
-    def _clause(self, group: list[Predicate], *, undo: bool = False, first: str = "") -> str:
+    def _clause(self, group: list[Predicate], *, undo: bool = False, along: bool = False, first: str = "") -> str:
         """One clause for predicates that differ only in their first argument."""
         kind = predicate(group[0].name)
         words = kind.words[self._language]
-        numbers = kind.resolve(group[0].params)
-        phrases = [first or self._nouns.group([p.args[0] for p in group], kind.roles[0].need)]
-        phrases += [self._nouns.one(arg, role.need) for arg, role in zip(group[0].args[1:], kind.roles[1:], strict=True)]
-        template = words.undo if undo else words.do
+        template = words.undo if undo else words.along if along else words.do
         if words.alike and not undo and self._nouns.alike([*(p.args[0] for p in group), *group[0].args[1:]]):
             template = words.alike
-        short = "" if len(phrases) == 1 and not template.startswith("把") else "它"
-        if self._last_was_place and kind.roles[0].need == "movable":  # "put it" after "in the bowl" would be what is in the bowl
-            self._last = ""
-        text = template.format(self._pronoun(phrases[0], short), *(self._pronoun(p, p) for p in phrases[1:]), **numbers)
-        self._last, self._last_was_place = phrases[-1], len(phrases) > 1
-        return text
+        if along or (self._last_was_place and kind.roles[0].need == "movable"):
+            self._last = ()  # "put it" after "in the bowl" would be what is in the bowl
+        last = self._last
+        items, others = [p.args[0] for p in group], list(zip(group[0].args[1:], kind.roles[1:], strict=True))
+        self._last = tuple(self._nouns.meant(item, kind.roles[0].need) for item in items)
+        if self._last == last and not first:
+            phrases = [self._pronoun(len(items), bare=not others and not template.startswith("把"))]
+        else:
+            phrases = [first or self._nouns.group(items, kind.roles[0].need)]
+        for reference, role in others:
+            self._last = (self._nouns.meant(reference, role.need),)
+            again = self._last == last and self._language == "en"
+            phrases.append("it" if again else self._nouns.one(reference, role.need))
+        self._last_was_place = bool(others)
+        return template.format(*phrases, **kind.resolve(group[0].params))
 
-    def _pronoun(self, phrase: str, short: str) -> str:
-        """The phrase, or right after it has been named what stands for it: "it", or in Chinese `short`."""
-        if phrase != self._last:
-            return phrase
-        return "it" if self._language == "en" else short
+    def _pronoun(self, count: int, *, bare: bool) -> str:
+        """What stands for what was named last; in Chinese nothing where the verb can stand by itself."""
+        if self._language == "en":
+            return "it" if count == 1 else "them"
+        return "" if bare else "它" if count == 1 else "它们"
 
     def _list(self, clauses: list[str], word: str) -> str:
         head, last = clauses[:-1], clauses[-1]
@@ -108,8 +149,30 @@ class _Speaker:
         return self._join["comma"].join(head) + joint + last
 
 
-def _said_last(goal: Goal) -> bool:
-    return isinstance(goal, Predicate) and predicate(goal.name).said_last
+def _flat(goals: Iterable[Goal]) -> Iterator[Goal]:
+    """Goals with those of an `all` in its place."""
+    for goal in goals:
+        if isinstance(goal, All):
+            yield from _flat(goal.goals)
+        else:
+            yield goal
+
+
+def _said_along(goal: Goal, language: Language) -> bool:
+    return isinstance(goal, Predicate) and bool(predicate(goal.name).words[language].along)
+
+
+def _in_order(goals: list[Goal]) -> list[Goal]:
+    """Goals that hold together, so that each can still be done after those said before it."""
+    held = {g.args[0] for g in goals if isinstance(g, Predicate) and predicate(g.name).said_last == 2}
+
+    def lateness(goal: Goal) -> int:
+        if not isinstance(goal, Predicate):
+            return 0
+        of_the_held = len(goal.args) == 1 and goal.args[0] in held and predicate(goal.name).said_last < 2
+        return 3 if of_the_held else predicate(goal.name).said_last
+
+    return sorted(goals, key=lateness)
 
 
 def _merged(goals: tuple[Goal, ...] | list[Goal]) -> Iterator[list[Predicate] | Goal]:

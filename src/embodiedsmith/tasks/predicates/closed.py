@@ -41,7 +41,7 @@ PREDICATE = PredicateKind(
         "hinge": Param(0.03, "rad", "how far a door may stand open"),
     },
     bind=bind,
-    said_last=True,
+    said_last=1,
     near_misses=near_misses,
     words={
         "en": Words("close {0}", "open {0}", ("close", "shut", "push in")),

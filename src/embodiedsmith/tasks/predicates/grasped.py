@@ -81,6 +81,7 @@ PREDICATE = PredicateKind(
         {"lifted", "on", "inside", "near", "left_of", "right_of", "in_front_of", "behind", "between", "at", "touching", "upright"}
     ),
     near_misses=near_misses,
+    said_last=2,
     words={
         "en": Words("grasp {0}", "let go of {0}", ("grasp", "grab", "hold", "take hold of", "grip", "pick up")),
         "zh": Words("抓住{0}", "松开{0}", ("抓住", "握住", "抓", "握", "拿住")),

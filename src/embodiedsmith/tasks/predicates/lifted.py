@@ -69,6 +69,7 @@ PREDICATE = PredicateKind(
         {"on", "inside", "near", "left_of", "right_of", "in_front_of", "behind", "between", "at", "touching", "upright"}
     ),
     near_misses=near_misses,
+    said_last=2,
     words={
         "en": Words("lift {0}", "put {0} down", ("lift", "lift up", "raise", "pick up", "hold up")),
         "zh": Words("拿起{0}", "放下{0}", ("拿起", "举起", "提起", "抬起", "拎起")),

@@ -93,11 +93,13 @@ PREDICATE = PredicateKind(
                 "where it is", "where they are", "without moving", "without touching", "do not move", "don't move", "not move",
                 "do not touch", "don't touch", "not touch", "untouched", "stay put",
             ),
+            along="without moving {0}",
         ),
         "zh": Words(
             "不要移动{0}",
             "把{0}移到别处",
             ("不要移动", "不移动", "别移动", "不要动", "别动", "不要碰", "不碰", "别碰", "保持不动", "原处不动"),
+            along="不要移动{0}",
         ),
     },
 )  # fmt: skip
