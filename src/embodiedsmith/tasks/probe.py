@@ -28,6 +28,8 @@ RING = 64
 """Points that stand for a circle: they miss a radius of 5 cm by at most 0.06 mm."""
 BALL = 600
 """Points that stand for an ellipsoid: they miss a radius of 5 cm by at most 0.2 mm."""
+FAR = 100.0
+"""[m] Distances are not measured beyond this."""
 OPPOSED = 0.5
 """Least cosine between the closing direction and a finger's contact normal for the finger to squeeze, not lean on, a thing."""
 
@@ -109,6 +111,34 @@ class Probe:
             return lambda: (R_body, p_body)
         return lambda: (R_body @ R_local, p_body + R_body @ p_local)
 
+    def distance(self, first: str, second: str) -> Callable[[], float]:
+        """What gives the distance [m] between the collision shapes of two items as they are now, 0 when they overlap."""
+        world = self.world
+        pairs = [(int(a), int(b)) for a in self._solid(first) for b in self._solid(second)]
+        one, other = (np.array(geoms) for geoms in zip(*pairs, strict=True))
+        reach = world.model.geom_rbound[one] + world.model.geom_rbound[other]
+        centers = world.data.geom_xpos
+
+        def measure() -> float:
+            away = centers[one] - centers[other]
+            least = np.sqrt(np.einsum("ij,ij->i", away, away)) - reach
+            nearest = FAR
+            for k in np.argsort(least).tolist():
+                if least[k] >= nearest or nearest <= 0.0:
+                    break
+                nearest = min(nearest, mujoco.mj_geomDistance(world.model, world.data, *pairs[k], nearest, None))
+            return max(nearest, 0.0)
+
+        return measure
+
+    def _solid(self, item: str) -> list[int]:
+        """The geoms of an item that collide; raises `UsageError` when there is none."""
+        model = self.world.model
+        geoms = [int(g) for g in self.world.items[item].geoms if model.geom_contype[g] or model.geom_conaffinity[g]]
+        if not geoms:
+            raise UsageError(f"item '{item}' has no collision shape: nothing can be said about where it is")
+        return geoms
+
     def center(self, item: str) -> Float:
         """World position (3,) of an item's centre of mass [m], a live view. It decides what carries the item."""
         position: Float = self.world.data.xipos[self.world.items[item].body]
@@ -130,15 +160,11 @@ class Probe:
         R, p = rest.xmat[index.body].reshape(3, 3), rest.xpos[index.body]
         points: list[Float] = []
         radii: list[Float] = []
-        for geom in index.geoms:
-            if not (model.geom_contype[geom] or model.geom_conaffinity[geom]):
-                continue
-            local, radius = geom_points(model, int(geom))
+        for geom in self._solid(item):
+            local, radius = geom_points(model, geom)
             world = local @ rest.geom_xmat[geom].reshape(3, 3).T + rest.geom_xpos[geom]
             points.append((world - p) @ R)
             radii.append(np.full(len(local), radius))
-        if not points:
-            raise UsageError(f"item '{item}' has no collision shape: nothing can be said about where it is")
         return _hull(np.concatenate(points), np.concatenate(radii))
 
 

@@ -54,15 +54,15 @@ class Outline:
         return low, high
 
 
-def let_go(probe: Probe, *items: str) -> Callable[[float], float]:
-    """Caps a margin at `HELD` while both fingers touch one of the items: what is still in the hand has not been put anywhere."""
+def let_go(probe: Probe, anyway: Callable[[], float], *items: str) -> Bound:
+    """Binds a margin that is at most `HELD` while both fingers touch one of the items: what is in the hand has not been put."""
     hands = [probe.held(item) for item in items if probe.world.items[item].qpos >= 0]
 
-    def capped(margin: float) -> float:
+    def margin() -> float:
         pairs = probe.pairs
-        return min(margin, HELD) if any(left in pairs and right in pairs for left, right in hands) else margin
+        return min(anyway(), HELD) if any(left in pairs and right in pairs for left, right in hands) else anyway()
 
-    return capped
+    return Bound(margin, anyway=anyway)
 
 
 def side(name: str) -> Callable[[Probe, Args, Params], Bound]:
@@ -84,7 +84,6 @@ def side(name: str) -> Callable[[Probe, Args, Params], Bound]:
         directions = np.stack([ahead, np.cross(UP, ahead), UP], axis=1)
         item, other = Outline(probe, args[0]), Outline(probe, args[1])
         distance, across, level = params["distance"], params["across"], params["level"]
-        capped = let_go(probe, *args)
 
         def margin() -> float:
             low, high = item.span(directions)
@@ -92,9 +91,9 @@ def side(name: str) -> Callable[[Probe, Args, Params], Bound]:
             gap = float(low[0] - other_high[0])
             beside = float(max(low[1] - other_high[1], other_low[1] - high[1]))
             height = abs(float(low[2] - other_low[2]))
-            return capped(min(gap, distance - gap, min(across, gap) - beside, level - height))
+            return min(gap, distance - gap, min(across, gap) - beside, level - height)
 
-        return Bound(margin)
+        return let_go(probe, margin, *args)
 
     return bind
 

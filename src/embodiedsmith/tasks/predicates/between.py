@@ -28,7 +28,6 @@ def bind(probe: Probe, args: Args, params: Params) -> Bound:
     """
     item, first, second = (Outline(probe, arg) for arg in args)
     across, level = params["across"], params["level"]
-    capped = let_go(probe, *args)
     plan = np.stack([X, Y, UP], axis=1)
 
     def margin() -> float:
@@ -41,9 +40,9 @@ def bind(probe: Probe, args: Args, params: Params) -> Bound:
         spans = [thing.span(along[:, None]) for thing in (item, first, second)]
         (low, high), (_, before), (after, _) = ((float(a[0]), float(b[0])) for a, b in spans)
         height = max(abs(float(boxes[0][0][2] - other[2])) for other, _ in boxes[1:])
-        return capped(min(low - before, after - high, across - sideways, level - height))
+        return min(low - before, after - high, across - sideways, level - height)
 
-    return Bound(margin)
+    return let_go(probe, margin, *args)
 
 
 def near_misses(world: World, args: Args, params: Params) -> Iterator[NearMiss]:

@@ -6,17 +6,17 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from embodiedsmith.tasks.boxes import Box
 from embodiedsmith.tasks.kind import Args, Bound, NearMiss, Param, Params, PredicateKind, Role, Words
-from embodiedsmith.tasks.near_misses import SIDES, SLIP, UP, beyond, shifted
+from embodiedsmith.tasks.near_misses import SIDES, SLIP, UP, beyond, held, shifted
 from embodiedsmith.tasks.probe import Probe
+from embodiedsmith.tasks.sides import let_go
 from embodiedsmith.world import World
 
 
 def bind(probe: Probe, args: Args, params: Params) -> Bound:
-    """Margin [m]: `distance` minus the distance between the two bounding boxes."""
-    first, second, distance = Box(probe, args[0]), Box(probe, args[1]), params["distance"]
-    return Bound(lambda: distance - first.gap(second))
+    """Margin [m]: `distance` minus the distance between the two. While both fingers touch either it is at most `HELD`."""
+    gap, distance = probe.distance(*args), params["distance"]
+    return let_go(probe, lambda: distance - gap(), *args)
 
 
 def near_misses(world: World, args: Args, params: Params) -> Iterator[NearMiss]:
@@ -27,12 +27,13 @@ def near_misses(world: World, args: Args, params: Params) -> Iterator[NearMiss]:
             by = beyond(world, item, other, np.array([x, y, 0.0]), params["distance"] + gap)
             yield shifted(world, f"{said} too far to {side}", item, by)
     yield shifted(world, "too far above", item, beyond(world, item, other, UP, params["distance"] + SLIP))
+    yield from held(world, item)
 
 
 PREDICATE = PredicateKind(
     name="near",
     roles=(Role("item", "movable"), Role("other", "thing")),
-    params={"distance": Param(0.10, "m", "largest distance between the bounding boxes")},
+    params={"distance": Param(0.10, "m", "largest distance between the two")},
     bind=bind,
     near_misses=near_misses,
     words={
