@@ -20,6 +20,7 @@ from embodiedsmith.motion import skills as folder
 from embodiedsmith.motion.operators import FACTS, STALE, Operator
 from embodiedsmith.motion.planner import Action, Fact, Situation
 from embodiedsmith.motion.skills import skills
+from embodiedsmith.motion.wishes import WANTED
 from embodiedsmith.spec import All, Any, EmbodimentSpec, Goal, Not, Pose, Sequence
 from embodiedsmith.tasks import predicate_names
 from embodiedsmith.world import World
@@ -55,7 +56,7 @@ def test_every_skill_is_registered_once_under_its_own_name() -> None:
 def test_operators_are_well_typed(operator: Operator) -> None:
     types = dict(operator.parameters)
     assert len(types) == len(operator.parameters), "a parameter is named twice"
-    assert set(types.values()) <= {"item", "place", "part", "zone"}
+    assert set(types.values()) <= {"item", "place", "part", "zone", "side"}
     for fact in (*operator.needs, *operator.adds, *operator.removes):
         assert fact[0] in FACTS, fact
         assert tuple(types[a] for a in fact[1:]) == FACTS[fact[0]], fact
@@ -70,14 +71,23 @@ def test_facts_that_change_are_told_from_the_world_or_brought_about() -> None:
     removed = {fact[0] for o in symbolic.operators() for fact in o.removes}
     needed = {fact[0] for o in symbolic.operators() for fact in o.needs}
     told = {fact[0] for fact in symbolic.describe(bench().world, p("on", "mug", "table"), None).facts}
-    told |= {"mobile", "opened", "bulky", "wanted_near", "wanted_touching", "wanted_posed"}  # of other worlds and goals
+    told |= {
+        "mobile",
+        "opened",
+        "bulky",
+        "wanted_near",
+        "wanted_touching",
+        "wanted_posed",
+        "wanted_beside",
+        "wanted_between",
+    }  # of other worlds and goals
     assert added >= STALE
     assert needed <= told | added
     assert removed <= told | added
 
 
 def test_every_predicate_can_be_planned_for() -> None:
-    assert set(symbolic._WANTED) == set(predicate_names())
+    assert set(WANTED) == set(predicate_names())
 
 
 # ------------------------------------------------------------------ facts
@@ -324,7 +334,7 @@ def small_world(rng: np.random.Generator) -> tuple[Situation, tuple[Action, ...]
     tops = {"a.top": "a", "b.top": "b"}
     facts: set[Fact] = {("roomy", "t.top"), ("ungated", "t.top"), ("roomy", "d.in"), ("gate", "d.in", "d.in"), ("empty_hand",)}
     facts |= {("place_zone", "t.top", "t"), ("place_zone", "d.in", "d"), ("part_zone", "d.in", "d")}
-    facts |= {("graspable", thing) for thing in things} | {("untopped", thing) for thing in things}
+    facts |= {(name, thing) for thing in things for name in ("graspable", "loose", "untopped")}
     facts.add(("opened" if rng.random() < 0.5 else "shut", "d.in"))
     for top, owner in tops.items():
         facts |= {("on_top", top, owner), ("bare", top), ("ungated", top), ("place_zone", top, "t")}

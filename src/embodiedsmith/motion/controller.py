@@ -18,6 +18,7 @@ from embodiedsmith.motion.errors import MotionError
 from embodiedsmith.motion.kinematics import Kinematics, Solution, kinematics
 from embodiedsmith.motion.paths import Region, plan
 from embodiedsmith.motion.timing import parametrize
+from embodiedsmith.spec import Predicate, Sequence, predicates
 from embodiedsmith.tasks.session import Session
 from embodiedsmith.world import transforms as tf
 
@@ -75,6 +76,8 @@ class Controller:
         self._acceleration = np.asarray(self.robot.arm.acceleration_limits)
         self.gripper = float(self.world.command[-1])
         self.plans = 0
+        self.stage = 0
+        """Which stage of a goal that is a sequence the present step is for."""
         self._imagined: tf.Float | None = None
         self.dead_ends: dict[tuple[object, ...], MotionError | None] = {}
         """What has been found out about putting things down after a drive; see `skills.navigate.dead_end`."""
@@ -103,6 +106,12 @@ class Controller:
             base = self._imagined if self._imagined is not None else self.base
         x, y, yaw = base
         return tf.translate((x, y, 0.0)) @ tf.turn_z(yaw)
+
+    def stages(self, last: int) -> list[tuple[Predicate, ...]]:
+        """Predicates of the stages of the goal up to that one, the last one first; a goal that is no sequence has one stage."""
+        goal = self.world.scenario.task.goal
+        stages = goal.goals if isinstance(goal, Sequence) else (goal,)
+        return [tuple(predicates(stage)) for stage in reversed(stages[: last + 1])]
 
     def postures(self, T_world_tcp: tf.Float) -> Iterator[Solution]:
         """Arm joints for a world pose of the tool: from home, then from where the arm is; a miss only when both miss.
@@ -189,11 +198,15 @@ class Controller:
         error = float(np.abs(self.world.data.qpos[address] - goal).max())
         if error > tolerance:
             raise MotionError(
-                f"{stage}.stuck",
-                f"the arm stops {np.rad2deg(error):.1f} degrees short of its target",
-                value=error,
-                limit=tolerance,
-            )
+                f"{stage}.stuck", f"the arm stops {np.rad2deg(error):.1f} degrees short of its target",
+                subjects=self.touched(), value=error, limit=tolerance,
+            )  # fmt: skip
+
+    def touched(self) -> tuple[str, ...]:
+        """Items that the robot touches now, or that what it holds touches."""
+        mine = {"robot", "finger_0", "finger_1"} | ({self.held.item} if self.held else set())
+        pairs = [{c.first, c.second} for c in self.world.contacts() if mine & {c.first, c.second}]
+        return tuple(sorted(set().union(*pairs) - mine - {"world"}))
 
     @contextmanager
     def standing(self, base: tf.Float) -> Iterator[None]:
@@ -340,7 +353,7 @@ class Controller:
                 break
         path = self.exit(self.checker.pose(self.joints), self.joints)
         if path is None:
-            raise MotionError(f"{stage}.stuck", "no way back from what the arm touches")
+            raise MotionError(f"{stage}.stuck", "no way back from what the arm touches", subjects=self.touched())
         self.follow(path, stage=stage, speed=0.5)
         self.look()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from embodiedsmith.motion.controller import Controller
 from embodiedsmith.motion.errors import MotionError
 from embodiedsmith.motion.operators import Step
 from embodiedsmith.motion.skills import skills
+from embodiedsmith.spec import Sequence, split_reference
+from embodiedsmith.tasks.goal import title
 from embodiedsmith.tasks.recording import Failure, Recording
 from embodiedsmith.tasks.session import Session
 from embodiedsmith.world import WorldFault
@@ -52,7 +55,9 @@ def _pursue(control: Controller) -> Failure | None:
     for attempt in range(REPLANS + 1):
         control.feel()
         try:
-            steps = symbolic.plan(control.world, goal, control.held.item if control.held else None)
+            held = control.held.item if control.held else None
+            reached = session.monitor.stages[-1] if isinstance(goal, Sequence) else 0  # what is in a sequence comes before it
+            steps = symbolic.plan(control.world, goal, held, reached=reached)
         except MotionError as error:
             return error.failure(step=session.steps)
         if attempt:
@@ -73,18 +78,24 @@ def _run(control: Controller, steps: tuple[Step, ...]) -> Failure | None:
     queue = list(steps)
     while queue:
         step = queue.pop(0)
-        control.label = str(step)
+        control.label, control.stage = str(step), step.stage
         session.note("skill_started", step.args, str(step))
         try:
             skills()[step.skill].run(control, step.args, tuple(queue))
         except MotionError as error:
             session.note("skill_failed", step.args, f"{error.code}: {error.what}")
-            return error.failure(skill=str(step), step=session.steps)
+            failure = error.failure(skill=str(step), step=session.steps)
+            return replace(failure, subjects=_subjects(control, step, failure.subjects))
         session.note("skill_done", step.args, str(step))
         if control.served is not None:  # the rest of what is to be done here needs another place to stand
             queue.insert(control.served, step)
             control.served = None
     return None
+
+
+def _subjects(control: Controller, step: Step, named: tuple[str, ...]) -> tuple[str, ...]:
+    """What a failed step handles, then what else the failure names, things of the scene only."""
+    return tuple(dict.fromkeys(n for n in (step.args[0], *named) if split_reference(n)[0] in control.world.items))
 
 
 def _rest(control: Controller) -> Failure | None:
@@ -97,8 +108,10 @@ def _rest(control: Controller) -> Failure | None:
             control.step()
     except MotionError as error:
         return error.failure(step=control.session.steps)
-    margin = control.session.margin
+    monitor, margin = control.session.monitor, control.session.margin
+    margins = dict(zip(monitor.predicate_names, monitor.predicate_margins, strict=True))
+    missed = min(control.stages(control.stage)[0], key=lambda p: float(margins[title(p)]))
     return Failure(
-        code="goal.not_reached", step=control.session.steps, value=margin, limit=0.0,
-        message=f"every step was done, but the goal does not hold: its margin is {margin:.4g}",
+        code="goal.not_reached", step=control.session.steps, subjects=missed.args, value=margin, limit=0.0,
+        message=f"every step was done, but the goal does not hold: its margin is {margin:.4g}, lowest is {title(missed)}",
     )  # fmt: skip

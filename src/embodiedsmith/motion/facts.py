@@ -10,6 +10,7 @@ from embodiedsmith.motion.grasping import FINGER_ROOM
 from embodiedsmith.motion.planner import Fact
 from embodiedsmith.spec import split_reference
 from embodiedsmith.tasks.registry import predicate
+from embodiedsmith.tasks.sides import SIDES
 from embodiedsmith.world import World
 from embodiedsmith.world import transforms as tf
 
@@ -96,10 +97,11 @@ class Survey:
         world: As it is now.
         held: The item in the hand.
         asked: Things other items are to be near to: furniture, too, is an item for them.
+        kept: Items that must stay where they are: no skill may move them, or what they are in.
     """
 
-    def __init__(self, world: World, held: str | None, asked: tuple[str, ...] = ()) -> None:
-        self.world, self.held = world, held
+    def __init__(self, world: World, held: str | None, asked: tuple[str, ...] = (), kept: frozenset[str] = frozenset()) -> None:
+        self.world, self.held, self.kept = world, held, kept
         self.places = places(world)
         scene = world.scenario.scene
         self.movable = [i.id for i in scene.items if not i.fixed]
@@ -107,6 +109,7 @@ class Survey:
         self.at = {item: place_of(world, item) for item in self.movable if item != held}
         self.facts: set[Fact] = {("holding", held)} if held else {("empty_hand",)}
         self._zones: dict[str, None] = {}
+        self.still = self._still()
         self._describe_places()
         parts = self._describe_parts()
         bystanders = [name for name in dict.fromkeys(asked) if scene.item(name).fixed]
@@ -120,6 +123,7 @@ class Survey:
             "part": parts,
             "place": sorted(self.places, key=self._parking),
             "zone": list(self._zones),
+            "side": list(SIDES),
         }
         kinds["place"] += [f[2] for f in sorted(self.facts) if f[0] == "at" and split_reference(f[2])[0] == FLOOR]
         self.objects = tuple(dict.fromkeys((name, kind) for kind, names in kinds.items() for name in names))
@@ -157,17 +161,39 @@ class Survey:
             for joint in asset.joints:
                 part = f"{item}.{joint}"
                 parts.append(part)
-                self.facts.add(("part_zone", part, self.zone(item)))
+                if self.still.isdisjoint(self.carried(part)):
+                    self.facts.add(("part_zone", part, self.zone(item)))
                 if self.world.joint(part)[1] >= OPENED:
                     self.facts.add(("opened", part))
                 elif predicate("closed").margin(self.world, (part,)) > 0:
                     self.facts.add(("shut", part))
         return parts
 
+    def _still(self) -> frozenset[str]:
+        """What must stay, with all that it stands on or in."""
+        still = set(self.kept)
+        for item in self.kept:
+            at = item
+            for _ in range(len(self.world.assets)):
+                at = split_reference(self.at.get(at, FLOOR))[0]
+                still.add(at)
+        return frozenset(still)
+
+    def carried(self, part: str) -> list[str]:
+        """What lies in or on what a joint, named `item.joint`, moves."""
+        item, joint = split_reference(part)
+        affordances = self.world.assets[item].affordances
+        bodies = {handle.body for handle in affordances.handles if handle.joint == joint}
+        moving = {f"{item}.{cavity.name}" for cavity in affordances.cavities if cavity.body in bodies}
+        moving |= {f"{item}.{support.name}" for support in affordances.supports if support.body in bodies}
+        return [name for name, place in self.at.items() if place in moving]
+
     def _describe_item(self, item: str) -> None:
         room = self.world.robot.arm.gripper.max_width - FINGER_ROOM
         fits = any(g.width <= room for g in self.world.assets[item].affordances.grasps)
         self.facts |= {("untopped", item), ("graspable" if fits else "bulky", item), ("item_zone", item, self.zone(item))}
+        if item not in self.still:
+            self.facts.add(("loose", item))
         if item == self.held:
             return
         self.facts.add(("at", item, self._spot(item, self.at[item])))

@@ -77,8 +77,10 @@ class Tally:
         self.nearest = min(self.nearest, max(posture.position_error, 0.1 * posture.rotation_error))
         return True
 
-    def error(self, stage: str, item: str) -> MotionError:
-        """The typed failure that says what stood in the way of most candidates."""
+    def error(self, stage: str, item: str, about: tuple[str, ...] = ()) -> MotionError:
+        """The typed failure that says what stood in the way of most candidates; `about` is where the item was to go."""
+        if self.tried == 0 and stage != "pick":
+            return MotionError(f"{stage}.no_spot", f"there is no spot for {item}", subjects=(item, *about))
         if self.tried == 0:
             return MotionError(
                 f"{stage}.no_grasp", f"no grasp of {item} fits the gripper", subjects=(item,), value=0.0, limit=1.0
@@ -87,7 +89,7 @@ class Tally:
             return MotionError(
                 f"{stage}.unreachable",
                 f"none of {self.tried} poses at {item} is in reach; the nearest misses by {100 * self.nearest:.1f} cm",
-                subjects=(item,), value=self.nearest, limit=0.001,
+                subjects=(item, *about), value=self.nearest, limit=0.001,
             )  # fmt: skip
         if self.later > self.blocked and (later := self.later_error) is not None:
             error = MotionError(

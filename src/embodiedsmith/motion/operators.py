@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from embodiedsmith.tasks.sides import SIDES
 
 FACTS: dict[str, tuple[str, ...]] = {
     "at": ("item", "place"),
@@ -17,6 +19,8 @@ FACTS: dict[str, tuple[str, ...]] = {
     "on_top": ("place", "item"),
     "untopped": ("item",),
     "near": ("item", "item"),
+    "beside": ("item", "item", "side"),
+    "between": ("item", "item", "item"),
     "touching": ("item", "item"),
     "posed": ("item",),
     "upright": ("item",),
@@ -27,14 +31,20 @@ FACTS: dict[str, tuple[str, ...]] = {
     "mobile": (),
     "graspable": ("item",),
     "bulky": ("item",),
+    "loose": ("item",),
     "wanted_near": ("item", "item"),
+    "wanted_beside": ("item", "item", "side"),
+    "wanted_between": ("item", "item", "item"),
     "wanted_touching": ("item", "item"),
     "wanted_posed": ("item", "place"),
 }
 """Every fact the planner knows, with the types of its arguments."""
 
-STALE = frozenset({"near", "touching", "posed"})
-"""Facts about where an item is that are lost, without an operator saying so, once the item is in the hand."""
+ARRANGED = frozenset({"near", "beside", "between"})
+"""Facts about where an item is among others: one that puts it down brings about all that are wanted of it, where they stand."""
+
+STALE = ARRANGED | {"touching", "posed"}
+"""Facts about where an item is that are lost, without an operator saying so, once it or one of the others is in the hand."""
 
 
 @dataclass(frozen=True)
@@ -43,9 +53,16 @@ class Step:
 
     skill: str
     args: tuple[str, ...]
+    stage: int = field(default=0, compare=False)
+    """Which stage of a goal that is a sequence it is for."""
 
     def __str__(self) -> str:
         return f"{self.skill}({', '.join(self.args)})"
+
+
+def things_of(step: Step) -> tuple[str, ...]:
+    """Items and parts that a step is about, the one it handles first."""
+    return tuple(arg for arg in step.args if arg not in SIDES)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Where and how to put down what is in the hand: on a support, inside a cavity, beside something."""
+"""Where and how to put down what is in the hand: on a support, inside a cavity, at a point. Beside things: see `arranging`."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def on_support(control: Controller, load: Load, reference: str) -> Iterator[Spot
             continue
         points = _points(control, load.item, support, T_world_support)
         for height, (x, y), yaw in _choices(control, load, T_world_support, points, HIGHER[:2]):
-            yield _open_spot(T_world_support @ tf.translate((x, y, height)) @ tf.turn_z(yaw), LIFT)
+            yield open_spot(T_world_support @ tf.translate((x, y, height)) @ tf.turn_z(yaw), LIFT)
 
 
 def inside_cavity(control: Controller, load: Load, reference: str) -> Iterator[Spot]:
@@ -187,39 +187,17 @@ def inside_cavity(control: Controller, load: Load, reference: str) -> Iterator[S
         drops = tuple(h for h in (0.5 * depth, depth - BELOW_RIM) if h > HIGHER[-1])
         for height, (x, y), yaw in _choices(control, load, T_world_cavity, points, (*HIGHER, *drops)):
             T = T_world_cavity @ tf.translate((x, y, height)) @ tf.turn_z(yaw)
-            yield _open_spot(T, max(depth + OVER_RIM - height, OVER_RIM))
-
-
-def beside(control: Controller, load: Load, other: str, gap: float) -> Iterator[Spot]:
-    """Spots standing on what `other` stands on, with about `gap` [m] between the two bounding boxes."""
-    world = control.world
-    other = split_reference(other)[0]
-    parent = world.scenario.scene.item(other).parent
-    box = world.corners(other)
-    centre, floor = box.mean(axis=0), float(box[:, 2].min())
-    size = world.assets[load.item].size
-    reach = 0.5 * float(np.hypot(size[0], size[1])) + gap
-    toward = control.base_pose()[:3, 3] - centre
-    first = float(np.arctan2(toward[1], toward[0]))
-    half = 0.5 * float(np.ptp(box[:, :2], axis=0).max())
-    for turn in (np.pi / 2, -np.pi / 2, 0.6, -0.6, 0.0, 2.4, -2.4, np.pi):
-        direction = np.array([np.cos(first + turn), np.sin(first + turn)])
-        x, y = centre[:2] + (half + reach) * direction
-        if parent is not None and not _supported(control, parent, (x, y)):
-            continue
-        T_spot = tf.translate((x, y, floor))
-        for yaw in _yaws(control, load.T_world_item, T_spot):
-            yield _open_spot(T_spot @ tf.translate((0, 0, DROP)) @ tf.turn_z(yaw), LIFT)
+            yield open_spot(T, max(depth + OVER_RIM - height, OVER_RIM))
 
 
 def at_point(control: Controller, load: Load, point: tuple[float, float, float]) -> Iterator[Spot]:
     """The spot where the item's root is at a world point [m], upright."""
     T_spot = tf.translate(point)
-    for yaw in _yaws(control, load.T_world_item, T_spot):
-        yield _open_spot(T_spot @ tf.translate((0, 0, DROP)) @ tf.turn_z(yaw), LIFT)
+    for yaw in yaws(control, load.T_world_item, T_spot):
+        yield open_spot(T_spot @ tf.translate((0, 0, DROP)) @ tf.turn_z(yaw), LIFT)
 
 
-def _open_spot(T: tf.Float, lift: float) -> Spot:
+def open_spot(T: tf.Float, lift: float) -> Spot:
     """Straight down from above; only the last bit may touch."""
     above, near = T.copy(), T.copy()
     above[2, 3] += lift
@@ -239,27 +217,27 @@ def _front_spots(
     side = np.array([-opening[1], opening[0], 0.0])
     along = 0.5 * float(np.abs(opening) @ size) - 0.5 * float(max(item[0], item[1])) - EDGE
     across = max(0.0, 0.5 * float(np.abs(side) @ size) - footprint - EDGE)
-    taken = _taken(control, load.item, T_world_place)
+    others = taken(control, load.item, T_world_place)
     approach = tf.inverse(load.T_tcp_item)[:3, 2]
     level = float(np.hypot(approach[0], approach[1])) > LEVEL
     for depth in DEPTHS:
         for lateral in LATERALS:
             x, y, _ = max(along, 0.0) * depth * opening + lateral * across * side
-            if any(np.hypot(x - tx, y - ty) < footprint + r + EDGE for tx, ty, r in taken):
+            if any(np.hypot(x - tx, y - ty) < footprint + r + EDGE for _, tx, ty, r in others):
                 continue
             T_spot = T_world_place @ tf.translate((x, y, DROP))
             if level:
                 inward = np.arctan2(-opening[1], -opening[0]) - np.arctan2(approach[1], approach[0])
-                yaws = [inward + turn for turn in TURNS]
+                turns = [inward + turn for turn in TURNS]
             else:
-                yaws = _yaws(control, load.T_world_item, T_spot)
-            for yaw in yaws:
+                turns = yaws(control, load.T_world_item, T_spot)
+            for yaw in turns:
                 T = T_spot @ tf.turn_z(yaw)
                 reach = 0.5 * float(np.abs(opening) @ size) - float(np.array([x, y, 0.0]) @ opening)
-                yield _through_front(T, T_world_place[:3, :3] @ opening, reach)
+                yield through_front(T, T_world_place[:3, :3] @ opening, reach)
 
 
-def _through_front(T: tf.Float, out: tf.Float, distance: float) -> Spot:
+def through_front(T: tf.Float, out: tf.Float, distance: float) -> Spot:
     above, front = T.copy(), T.copy()
     above[2, 3] += ENTER
     front[:3, 3] = above[:3, 3] + (distance + 0.10) * out
@@ -274,11 +252,11 @@ def _choices(
         for height in heights:
             for point in points[first : first + 2]:
                 T_spot = T_world_place @ tf.translate((*point, 0.0))
-                for yaw in _yaws(control, load.T_world_item, T_spot):
+                for yaw in yaws(control, load.T_world_item, T_spot):
                     yield height, point, yaw
 
 
-def _yaws(control: Controller, T_now: tf.Float, T_world_spot: tf.Float) -> list[float]:
+def yaws(control: Controller, T_now: tf.Float, T_world_spot: tf.Float) -> list[float]:
     """Turns of the item in the place's frame, beginning with the one that keeps the hand as it is seen from the robot."""
     base = control.base_pose()[:3, 3]
     before, after = T_now[:2, 3] - base[:2], T_world_spot[:2, 3] - base[:2]
@@ -298,18 +276,18 @@ def _points(control: Controller, item: str, place: Support | Cavity, T_world_pla
     if not narrow:
         draws = control.rng.uniform(-1, 1, (SPOTS * 3, 2)) * np.maximum(half, 0.0)
         points += [(float(x), float(y)) for x, y in draws if _inside_shape((x, y), half, place.shape)]
-    taken = _taken(control, item, T_world_place)
+    others = taken(control, item, T_world_place)
     if isinstance(place, Cavity) and min(half) < CRAMPED:
-        within = [t for t in taken if np.hypot(t[0], t[1]) < 0.5 * max(place.size[:2])]
+        within = [t for t in others if np.hypot(t[1], t[2]) < 0.5 * max(place.size[:2])]
         ring = 0.5 * float(min(place.size[:2])) - radius - TIGHT
         if within and ring > 0:  # beside what lies there already, along the wall
             around = [(ring * float(np.cos(a)), ring * float(np.sin(a))) for a in np.linspace(-np.pi, np.pi, 8, endpoint=False)]
-            return sorted(around, key=lambda p: -min(np.hypot(p[0] - x, p[1] - y) for x, y, _ in within))
+            return sorted(around, key=lambda p: -min(np.hypot(p[0] - x, p[1] - y) for _, x, y, _ in within))
     base = tf.inverse(T_world_place) @ np.append(control.base_pose()[:3, 3], 1.0)
     reach = control.robot.arm.reach
 
     def awkward(point: tuple[float, float]) -> tuple[bool, float]:
-        crowded = any(np.hypot(point[0] - x, point[1] - y) < radius + r + 0.035 for x, y, r in taken)
+        crowded = any(np.hypot(point[0] - x, point[1] - y) < radius + r + 0.035 for _, x, y, r in others)
         distance = float(np.hypot(point[0] - base[0], point[1] - base[1]))
         return crowded, max(0.0, distance - 0.8 * reach) + max(0.0, 0.3 - distance)
 
@@ -321,8 +299,8 @@ def _inside_shape(point: tuple[float, float], half: tuple[float, float], shape: 
     return shape == "rectangle" or float(np.hypot(point[0] / half[0], point[1] / half[1])) < 1.0
 
 
-def _taken(control: Controller, item: str, T_world_place: tf.Float) -> list[tuple[float, float, float]]:
-    """Centre (x, y) in the place's frame and radius of every other free item near the place's floor."""
+def taken(control: Controller, item: str, T_world_place: tf.Float) -> list[tuple[str, float, float, float]]:
+    """Every other free item near the place's floor: its id, its centre (x, y) in the place's frame and its radius [m]."""
     world = control.world
     T_place_world = tf.inverse(T_world_place)
     found = []
@@ -333,16 +311,5 @@ def _taken(control: Controller, item: str, T_world_place: tf.Float) -> list[tupl
         if box[:, 2].max() < 0.0 or box[:, 2].min() > 0.5:
             continue
         centre = box.mean(axis=0)
-        found.append((float(centre[0]), float(centre[1]), 0.5 * float(np.ptp(box[:, :2], axis=0).max())))
+        found.append((other, float(centre[0]), float(centre[1]), 0.5 * float(np.ptp(box[:, :2], axis=0).max())))
     return found
-
-
-def _supported(control: Controller, parent: str, point: tuple[float, float]) -> bool:
-    """Whether a world point lies over one of the parent's supports."""
-    world = control.world
-    for support in world.assets[parent].affordances.supports:
-        place, T = world.support(f"{parent}.{support.name}")
-        local = T[:2, :2].T @ (np.asarray(point) - T[:2, 3])
-        if (np.abs(local) < 0.5 * np.asarray(place.size) - EDGE).all():
-            return True
-    return False

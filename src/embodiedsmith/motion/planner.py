@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count, product
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embodiedsmith.motion.operators import STALE, Operator, Step
+from embodiedsmith.motion.operators import ARRANGED, STALE, Operator, Step
 
 Fact = tuple[str, ...]
 ROUNDS: tuple[tuple[int, int], ...] = ((1, 250), (3, 2000))
@@ -71,7 +71,7 @@ def ground(situation: Situation, operators: tuple[Operator, ...], impossible: Ca
             action = _fill(operator, bound, fixed)
             if not any(impossible(f) for f in action.adds):
                 found.append(action)
-    found = _reachable(found, situation.facts)
+    found = _reachable([_gathered(a, situation.facts) for a in found], situation.facts)
     moving = {f for a in found for f in a.adds if f[0] in STALE} | {f for f in situation.facts if f[0] in STALE}
     found = [_with_stale(a, moving) for a in found]
     first: dict[str, int] = {}
@@ -133,6 +133,18 @@ def _reachable(actions: list[Action], facts: frozenset[Fact]) -> list[Action]:
                     done.add(k)
                     ready.append(k)
     return [action for k, action in enumerate(actions) if k in done]
+
+
+def _gathered(action: Action, facts: frozenset[Fact]) -> Action:
+    """The action with all that is wanted of the item it arranges: what it is put down beside must all be at that place."""
+    made = next((f for f in action.adds if f[0] in ARRANGED), None)
+    if made is None or ("holding", made[1]) not in action.needs:
+        return action
+    place = next(f[2] for f in action.adds if f[0] == "at")
+    wanted = {(f[0].removeprefix("wanted_"), *f[1:]) for f in facts if f[0].startswith("wanted_") and f[1] == made[1]}
+    more = {f for f in wanted if f[0] in ARRANGED} - action.adds
+    others = {f[k] for f in more for k in ((2, 3) if f[0] == "between" else (2,))}
+    return replace(action, needs=action.needs | {("at", other, place) for other in others}, adds=action.adds | more)
 
 
 def _with_stale(action: Action, moving: set[Fact]) -> Action:

@@ -9,18 +9,19 @@ from itertools import islice, takewhile
 import numpy as np
 
 from embodiedsmith.motion import grasping
+from embodiedsmith.motion.arranging import arranges
 from embodiedsmith.motion.articulation import Articulation, plan_arc
 from embodiedsmith.motion.controller import Controller
 from embodiedsmith.motion.detours import detour
 from embodiedsmith.motion.errors import MotionError
 from embodiedsmith.motion.grasping import GraspPlan, Tally
-from embodiedsmith.motion.operators import Operator, Step
+from embodiedsmith.motion.operators import Operator, Step, things_of
 from embodiedsmith.motion.placing import Load
 from embodiedsmith.motion.skills import Skill
 from embodiedsmith.motion.skills.open import LEAST, WIDE
-from embodiedsmith.motion.skills.place import place_of_item, place_plan, through_front
+from embodiedsmith.motion.skills.place import place_of_item, place_plan, place_point, through_front
 from embodiedsmith.motion.standing import OPEN, ROOM, Floor, carrying, fits, route, stands, supposed
-from embodiedsmith.spec import predicates, split_reference
+from embodiedsmith.spec import split_reference
 from embodiedsmith.world import transforms as tf
 
 MOST = 48  # free places examined with the planners
@@ -280,11 +281,11 @@ def _points(control: Controller, step: Step) -> list[tf.Float]:
     if step.skill == "place":
         return [_entry(control, step.args[1])]
     if step.skill == "place_at":
-        goal = next(p for p in predicates(world.scenario.task.goal) if p.name == "at" and p.args[0] == step.args[0])
-        return [np.array([goal.params["x"], goal.params["y"], goal.params.get("z", control.robot.arm_height)])]
-    named = step.args[1] if step.skill == "place_near" else step.args[0]
-    item = split_reference(named)[0]
-    return [world.item_pose(item)[:3, 3]] if item in world.items else []
+        goal = place_point(control, step).params
+        return [np.array([goal["x"], goal["y"], goal["z"]])]
+    named = things_of(step)[1:] if arranges(step) else step.args[:1]
+    points = [world.item_pose(item)[:3, 3] for item in (split_reference(name)[0] for name in named) if item in world.items]
+    return [np.mean(points, axis=0)] if points else []
 
 
 def _handle_way(part: Articulation) -> list[tf.Float]:

@@ -163,7 +163,7 @@ def _operator(*gate: tuple[str, ...], parameters: tuple[tuple[str, str], ...] = 
         skill="pick",
         parameters=(("item", "item"), ("place", "place"), ("zone", "zone"), *parameters),
         needs=(
-            ("empty_hand",), ("graspable", "item"), ("at", "item", "place"), ("untopped", "item"),
+            ("empty_hand",), ("graspable", "item"), ("loose", "item"), ("at", "item", "place"), ("untopped", "item"),
             ("place_zone", "place", "zone"), ("standing", "zone"), *gate,
         ),
         adds=(("holding", "item"),),

@@ -6,28 +6,34 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
-from embodiedsmith.motion import placing
+import numpy as np
+
+from embodiedsmith.motion import arranging, placing
 from embodiedsmith.motion.controller import CARE, Controller
 from embodiedsmith.motion.detours import detour
 from embodiedsmith.motion.errors import MotionError
+from embodiedsmith.motion.facts import FLOOR, place_at
 from embodiedsmith.motion.grasping import Tally
-from embodiedsmith.motion.operators import Operator, Step
+from embodiedsmith.motion.operators import Operator, Step, things_of
 from embodiedsmith.motion.placing import Load, PlacePlan, Spot
 from embodiedsmith.motion.skills import Skill
-from embodiedsmith.spec import predicates, split_reference
+from embodiedsmith.spec import Predicate, split_reference
+from embodiedsmith.tasks.goal import title
 from embodiedsmith.tasks.registry import predicate
 
 WAIT = 6  # control steps for a released item to come to rest
 RELEASE = 5  # control steps for the fingers to open
 RETRIES = 3
 PLAIN = 6  # spots looked at for one that the arm gets to without a sampled path
-NEAR_GAP = 0.03  # [m] between the bounding boxes of things that are to be near
 
 
 def place_plan(control: Controller, step: Step, load: Load, tally: Tally, *, most: int) -> PlacePlan | None:
-    """The best way to do a place step with a load, among the first `most` spots; None with the reasons in `tally`."""
-    owner = split_reference(step.args[-1])[0]
-    return next(placing.plans(control, load, _spots(control, step, load), owner, tally, most=most), None)
+    """The best way to do a place step with a load, among the first `most` spots; None with the reasons in `tally`.
+
+    Raises:
+        MotionError: there is no such spot, whatever is in the way.
+    """
+    return next(placing.plans(control, load, _spots(control, step, load), _carrier(control, step), tally, most=most), None)
 
 
 def place_of_item(item: str, steps: tuple[Step, ...]) -> Step | None:
@@ -35,19 +41,41 @@ def place_of_item(item: str, steps: tuple[Step, ...]) -> Step | None:
     return next((s for s in steps if s.skill.startswith("place") and s.args[0] == item), None)
 
 
+def place_point(control: Controller, step: Step) -> Predicate:
+    """What the goal says about where a `place_at` step puts its item: `at` of the last stage up to it that says so."""
+    return next(p for stage in control.stages(step.stage) for p in stage if p.name == "at" and p.args[0] == step.args[0])
+
+
+def _place(control: Controller, step: Step) -> str:
+    """The place that a step puts its item on or in, as `item.part`; `floor` for none."""
+    if step.skill == "place_at":
+        at = place_point(control, step).params
+        point = np.array([at["x"], at["y"], at["z"]])
+        return place_at(control.world, step.args[0], point, at["z"] + control.world.assets[step.args[0]].extents[0][2])
+    return arranging.surface_of(control, step) if arranging.arranges(step) else step.args[1]
+
+
+def _carrier(control: Controller, step: Step) -> str:
+    """Whose contact with the item ends a place step."""
+    owner = split_reference(_place(control, step))[0]
+    return "world" if owner == FLOOR else owner
+
+
 def through_front(control: Controller, step: Step) -> bool:
     """Whether a place step ends in something that is entered from its front."""
-    owner, part = split_reference(step.args[-1])
+    owner, part = split_reference(_place(control, step))
+    if owner not in control.world.assets:
+        return False
     affordances = control.world.assets[owner].affordances
     cavity = next((c for c in affordances.cavities if c.name == part), None)
     return cavity is not None and cavity.opening[2] < placing.UPWARDS
 
 
 def _spots(control: Controller, step: Step, load: Load) -> Iterator[Spot]:
-    if step.skill == "place_near":
-        return placing.beside(control, load, step.args[1], NEAR_GAP)
+    if arranging.arranges(step):
+        return arranging.spots(control, load, arranging.wanted(control, step))
     if step.skill == "place_at":
-        point = next(p for p in predicates(control.world.scenario.task.goal) if p.name == "at" and p.args[0] == load.item).params
+        point = place_point(control, step).params
         return placing.at_point(control, load, (point["x"], point["y"], point["z"]))
     owner, part = split_reference(step.args[1])
     if any(c.name == part for c in control.world.assets[owner].affordances.cavities):
@@ -68,9 +96,8 @@ def put_down(control: Controller, step: Step) -> None:
     failed: MotionError | None = None
     tally = Tally()
     control.look()
-    owner = split_reference(step.args[-1])[0]
     load = Load(held.item, control.world.item_pose(held.item), held.T_tcp_item)
-    found = placing.plans(control, load, _spots(control, step, load), owner, tally)
+    found = placing.plans(control, load, _spots(control, step, load), _carrier(control, step), tally)
     sampled: list[PlacePlan] = []
     for plan in islice(found, PLAIN):
         control.look()
@@ -92,7 +119,24 @@ def put_down(control: Controller, step: Step) -> None:
             continue
         _release(control, plan, step.skill)
         return
-    raise failed or tally.error(step.skill, held.item)
+    raise failed or tally.error(step.skill, held.item, things_of(step)[1:])
+
+
+def put_among(control: Controller, step: Step) -> None:
+    """Do a step that puts something down among other things, and check that it stands as the goal wants it to.
+
+    Raises:
+        MotionError: typed by the step's skill; `<skill>.effect` when it ended elsewhere.
+    """
+    put_down(control, step)
+    control.wait(WAIT)
+    for p in arranging.wanted(control, step):
+        margin = predicate(p.name).margin(control.world, p.args, p.params)
+        if margin <= 0:
+            raise MotionError(
+                f"{step.skill}.effect", f"{title(p)} is missed by {-100 * margin:.1f} cm",
+                subjects=p.args, value=margin, limit=0.0,
+            )  # fmt: skip
 
 
 def _release(control: Controller, plan: PlacePlan, stage: str) -> None:
@@ -106,7 +150,7 @@ def _release(control: Controller, plan: PlacePlan, stage: str) -> None:
 def run(control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...]) -> None:
     """Put down and check that the item is where it should be."""
     item, reference = args
-    put_down(control, Step("place", args))
+    put_down(control, Step("place", args, control.stage))
     control.wait(WAIT)
     owner, part = split_reference(reference)
     inside = any(c.name == part for c in control.world.assets[owner].affordances.cavities)

@@ -12,7 +12,7 @@ from embodiedsmith.motion.skills.place import WAIT, put_down
 
 def run(control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...]) -> None:
     """Put down; the goal itself says whether it is there."""
-    put_down(control, Step("place_at", args))
+    put_down(control, Step("place_at", args, control.stage))
     control.wait(WAIT)
 
 

@@ -3,26 +3,14 @@
 from __future__ import annotations
 
 from embodiedsmith.motion.controller import Controller
-from embodiedsmith.motion.errors import MotionError
 from embodiedsmith.motion.operators import Operator, Step
 from embodiedsmith.motion.skills import Skill
-from embodiedsmith.motion.skills.place import WAIT, put_down
-from embodiedsmith.tasks.registry import predicate
+from embodiedsmith.motion.skills.place import put_among
 
 
 def run(control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...]) -> None:
     """Put down and check that the two are near."""
-    put_down(control, Step("place_near", args))
-    control.wait(WAIT)
-    margin = predicate("near").margin(control.world, args)
-    if margin <= 0:
-        raise MotionError(
-            "place_near.effect",
-            f"{args[0]} ended {-100 * margin:.1f} cm too far from {args[1]}",
-            subjects=args,
-            value=margin,
-            limit=0.0,
-        )
+    put_among(control, Step("place_near", args, control.stage))
 
 
 SKILL = Skill(

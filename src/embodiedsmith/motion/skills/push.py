@@ -17,7 +17,8 @@ from embodiedsmith.motion.errors import MotionError
 from embodiedsmith.motion.grasping import NEAR, Tally
 from embodiedsmith.motion.operators import Operator, Step
 from embodiedsmith.motion.skills import Skill
-from embodiedsmith.spec import Predicate, predicates
+from embodiedsmith.motion.wishes import staying
+from embodiedsmith.spec import Predicate
 from embodiedsmith.tasks.probe import Probe
 from embodiedsmith.tasks.registry import predicate
 from embodiedsmith.world import transforms as tf
@@ -75,7 +76,8 @@ def run(control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...]) 
             control.session.note("recovery", (item,), f"{item} is aimed at anew")
         farthest = SLANT * (enough - margin()) + BEYOND
         pairs = [(item, other)]
-        if wanted.name == "touching" and control.world.items[other].qpos >= 0:  # a contact can be made from both ends
+        stays = staying(control.world.scenario.task.goal)
+        if wanted.name == "touching" and control.world.items[other].qpos >= 0 and other not in stays:  # it works from both ends
             pairs.append((other, item))
         _push(control, _plan(control, pairs, farthest), lambda: margin() > enough)
         control.wait(WAIT)
@@ -89,7 +91,7 @@ def run(control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...]) 
 
 def _wanted(control: Controller, args: tuple[str, ...]) -> Predicate:
     """What the goal asks of the two: the contact, if it asks for both."""
-    asked = [p for p in predicates(control.world.scenario.task.goal) if p.name in ("touching", "near") and p.args == args]
+    asked = [p for p in control.stages(control.stage)[0] if p.name in ("touching", "near") and p.args == args]
     return max(asked, key=lambda p: p.name == "touching", default=Predicate(name="touching", args=args))
 
 
@@ -285,6 +287,7 @@ _BASE = Operator(
     parameters=(("item", "item"), ("other", "item"), ("place", "place"), ("zone", "zone")),
     needs=(
         ("empty_hand",),
+        ("loose", "item"),
         ("at", "item", "place"),
         ("at", "other", "place"),
         ("ungated", "place"),
