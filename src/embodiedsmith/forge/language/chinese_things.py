@@ -118,23 +118,27 @@ class Things:
     # Things
 
     def at_thing(self) -> bool:
-        """Whether a thing begins here."""
-        ahead = 0
-        while self.cursor.sees(*_BEFORE_HEAD, ahead=ahead):
-            if self.cursor.sees(*HEADS, ahead=ahead):
-                return True
-            if (self.cursor.sense("quantifier", ahead) or self.cursor.sense("quantifier")) and self.cursor.peek(ahead) is None:
-                return True
-            ahead += 1
+        """Whether a thing begins here, be it only 红色的 or 另外两个."""
+        ahead = self._describing()
         if self.cursor.sees(*HEADS, ahead=ahead):
             return True
-        token = self.cursor.sense("quantifier")
-        if token is not None and token.value == "everything":
+        everything = self.cursor.sense("quantifier")
+        if everything is not None and (everything.value == "everything" or self.cursor.peek(ahead) is None):
             return True
-        first, last = self.cursor.peek(), self.cursor.peek(ahead - 1)
+        while ahead and self.cursor.sees("place", ahead=ahead - 1):  # 绿色的上
+            ahead -= 1
+        last = self.cursor.peek(ahead - 1)
         if ahead and last is not None and (last.has("de", "fresh") or (last.has("classifier") and ahead > 1)):
-            return any(self.cursor.sees(*LOOKS, "fresh", "number", ahead=k) for k in range(ahead))  # 红色的, 另外两个
+            return any(self.cursor.sees(*LOOKS, "fresh", "number", ahead=k) for k in range(ahead))
+        first = self.cursor.peek()
         return first is not None and first.has("position") and first.text.endswith(BOARD_POSITIONS)
+
+    def _describing(self) -> int:
+        """How many words from here only describe what comes after them."""
+        ahead = 0
+        while self.cursor.sees(*_BEFORE_HEAD, ahead=ahead) and not self.cursor.sees(*HEADS, ahead=ahead):
+            ahead += 1
+        return ahead
 
     def things(self) -> tuple[NounPhrase, ...]:
         """Things joined by 和 or 、."""
@@ -179,7 +183,7 @@ class Things:
         """The part that belongs to the thing just read, if one follows: 柜子的抽屉, 冰箱门, 左边的柜门."""
         start = self.cursor.at
         self.cursor.take("de")
-        if first.kind == "category" and self.at_thing():
+        if first.kind == "category" and self.cursor.sees(*HEADS, ahead=self._describing()):
             part = self._simple()
             if part.kind == "part":  # 左边的柜门: the position is the door's
                 return replace(part, position=part.position or first.position, owner=replace(first, position=None))
