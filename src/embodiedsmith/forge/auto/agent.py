@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 
@@ -17,7 +16,6 @@ from embodiedsmith.forge.auto import sense
 from embodiedsmith.forge.auto.cells import graspable
 from embodiedsmith.forge.auto.compose import Plot
 from embodiedsmith.forge.repairs import repairs
-from embodiedsmith.runtime.seeds import generator
 from embodiedsmith.spec import Brief, EmbodimentSpec, Item, Provenance, Scenario, TaskSpec
 from embodiedsmith.spec.scene import ParamValue
 from embodiedsmith.tasks import goal_faults, instruction

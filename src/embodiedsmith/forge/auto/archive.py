@@ -15,8 +15,8 @@ from embodiedsmith.forge.auto.signature import Signature, distance, signature
 from embodiedsmith.spec import Noun, Scenario
 
 NEAR = 0.2
-"""Least distance of a new scenario from every one in the archive; nearer ones are duplicates. The same goal with the same robot in the
-same setting must differ in half of everything else."""
+"""Least distance of a new scenario from every one in the archive; nearer ones are duplicates. The same goal with the same robot
+in the same setting must differ in half of everything else."""
 AXES = ("setting", "predicates", "family", "embodiment", "horizon")
 TRIED = 0.5
 """What one failure counts against a combination of predicates and horizon, where a scenario made counts 1 against its cell."""
@@ -96,8 +96,8 @@ class Archive:
     def emptiest(self, count: int, rng: np.random.Generator) -> list[Cell]:
         """The cells to try next, as if each were filled before the next is chosen.
 
-        Of the cells with the fewest scenarios and failures, the one whose setting, predicates, family, robot and horizon are rarest
-        so far; ties fall by `rng`.
+        Of the cells with the fewest scenarios and failures, the one whose setting, predicates, family, robot and horizon are
+        rarest so far; ties fall by `rng`.
         """
         load, rare = self._counts()
         order = rng.permutation(len(self.cells))
@@ -161,7 +161,9 @@ class Archive:
         return np.array([numbers.setdefault((c.predicates, c.horizon), len(numbers)) for c in self.cells], dtype=np.int64)
 
     def _alike(self, cell: Cell) -> NDArray[np.float64]:
-        return (self._kinds == self._kinds[self._place[cell]]).astype(np.float64)
+        """1 for the cells of the same predicates and horizon, else 0."""
+        alike: NDArray[np.float64] = np.where(self._kinds == self._kinds[self._place[cell]], 1.0, 0.0)
+        return alike
 
     # ------------------------------------------------------------------ JSON
 

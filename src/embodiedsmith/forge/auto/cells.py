@@ -43,6 +43,10 @@ class Cell(Noun):
     embodiment: str
     horizon: Horizon
 
+    def __str__(self) -> str:
+        predicates = " + ".join(self.predicates)
+        return f"{predicates} of {self.family}, {self.horizon} skills, {self.setting}, {self.embodiment}"
+
 
 def horizon_of(skills: int) -> Horizon:
     """The class of a number of skills."""
@@ -76,7 +80,7 @@ def works_a_joint(kind: PredicateKind) -> bool:
 
 
 def in_hand(kind: PredicateKind) -> bool:
-    """Whether a predicate lasts only while the gripper holds the thing: it leads to others, in which the thing is put somewhere."""
+    """Whether a predicate lasts only while the gripper holds the thing: it leads to others, which put the thing somewhere."""
     return kind.roles[0].need == "movable" and len(kind.roles) == 1 and bool(kind.leads_to)
 
 
@@ -108,18 +112,14 @@ def staged() -> tuple[str, ...]:
 
 def reachable(robots: Sequence[str]) -> list[Cell]:
     """Every cell for which the catalogue has things, furniture and skills; in a fixed order."""
-    cells = []
-    for horizon in HORIZONS:
-        for names in _sets(horizon):
-            for setting in sense.SETTINGS:
-                for robot in robots:
-                    for family in _families(names, setting, robot):
-                        cells.append(
-                            Cell.model_construct(
-                                setting=setting, predicates=names, family=family, embodiment=robot, horizon=horizon
-                            )
-                        )
-    return cells
+    return [
+        Cell.model_construct(setting=setting, predicates=names, family=family, embodiment=robot, horizon=horizon)
+        for horizon in HORIZONS
+        for names in _sets(horizon)
+        for setting in sense.SETTINGS
+        for robot in robots
+        for family in _families(names, setting, robot)
+    ]
 
 
 def _sets(horizon: Horizon) -> list[tuple[str, ...]]:
@@ -153,7 +153,8 @@ def _families(names: tuple[str, ...], setting: Setting, robot: str) -> tuple[str
     if not moved:
         found = {sense.family(name) for name in furniture if sense.usual(name).joints}
     else:
-        found = {sense.family(name) for name in sense.movable(setting) if _can_be_moved(name, moved, setting, robot)}
+        first = [k for k in moved if puts(k)] or moved  # what is held in the end comes last
+        found = {sense.family(name) for name in sense.movable(setting) if _can_be_moved(name, first, setting, robot)}
     return tuple(sorted(found))
 
 

@@ -28,7 +28,7 @@ from embodiedsmith.forge.auto.cells import (
 )
 from embodiedsmith.runtime.errors import SmithError
 from embodiedsmith.spec import All, Any, AssetSpec, Goal, Item, Not, Predicate, SceneSpec, Sequence, predicates, split_reference
-from embodiedsmith.spec.scene import Relation
+from embodiedsmith.spec.scene import ParamValue, Relation
 from embodiedsmith.tasks import check_text, goal_faults, instruction, predicate
 from embodiedsmith.tasks.kind import PredicateKind, Role, surfaces
 
@@ -43,18 +43,16 @@ OPEN = 0.9
 PASSABLE = 0.55
 """Fraction from which a hand gets through, as the planner counts it."""
 UNDONE, EITHER, ASIDE, TOWER, LANDMARK_FURNITURE, STAGED, THEN = 0.15, 0.08, 0.25, 0.6, 0.15, 0.4, 0.15
-"""Chances that a thing is taken from where it is instead of put there, that one of two places will do, that a thing starts in or on
-another, that like things are stacked, that furniture is what a thing is put beside, that what is opened is closed again and what is
-lifted put down, that the parts of a goal follow each other."""
+"""Chances that a thing is taken from where it is instead of put there, that one of two places will do, that a thing starts in or
+on another, that like things are stacked, that furniture is what a thing is put beside, that what is opened is closed again and
+what is lifted put down, that the parts of a goal follow each other."""
 
 
 class NoPlot(SmithError):
     """Nothing that the catalogue holds makes a goal for a cell."""
 
     def __init__(self, cell: Cell) -> None:
-        said = f"{' + '.join(cell.predicates)}, {cell.family}, {cell.horizon} skills, {cell.setting}, {cell.embodiment}"
-        super().__init__(f"no goal was found for this cell in {DRAWS} draws: {said}")
-        self.cell = cell
+        super().__init__(f"no goal was found in {DRAWS} draws", where=str(cell), remedy="ask for other predicates or things")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -255,7 +253,7 @@ class _Draft:
         first = not any(not works_a_joint(predicate(p.name)) for p in self._predicates())
         if first or self.rng.random() < 0.4:
             names = [n for n in names if sense.family(n) == self.cell.family]
-        return self._settle(self._add(self._choice(names)))
+        return self._settle(self._add(self._choice(names), lies=False))
 
     def _kept(self) -> str:
         """Something free that the rest of the goal leaves alone, best what others are put in, on or beside."""
@@ -280,7 +278,10 @@ class _Draft:
         """Where a load goes: one of the places there are, or in or on a new thing."""
         options = [] if fresh else [r for i in self.items.values() for r in self._places(i, role, load)]
         if fresh or not options or self.rng.random() < 0.5:
-            names = [*sense.movable(self.cell.setting), *(sense.furniture_of(self.cell.setting) if self._furniture_left() else ())]
+            names = [
+                *sense.movable(self.cell.setting),
+                *(sense.furniture_of(self.cell.setting) if self._furniture_left() else ()),
+            ]
             if role.need == "support" and self.rng.random() < TOWER:
                 names = [n for n in names if n == self.items[load].asset.category] or names
             category = self.items[load].asset.category
@@ -298,13 +299,15 @@ class _Draft:
 
     def _places(self, item: Item, role: Role, load: str) -> Iterator[str]:
         """References to the places of an item that a load may sensibly go to."""
-        if item.id == load or item.parent == load or not sense.holds(item.asset.category, self.items[load].asset.category):
+        if load in (item.id, item.parent) or not sense.holds(item.asset.category, self.items[load].asset.category):
             return
         asset = build(item.asset)
         if role.need == "cavity":
             names = [c.name for c in asset.affordances.cavities]
         else:
-            names = [s.name for s in surfaces(asset, None) if s.name not in {c.name for c in asset.affordances.cavities if c.joint}]
+            names = [
+                s.name for s in surfaces(asset, None) if s.name not in {c.name for c in asset.affordances.cavities if c.joint}
+            ]
             if not item.fixed and any(i.parent == item.id for i in self.items.values()):
                 return
         for name in names:
@@ -317,7 +320,7 @@ class _Draft:
     # ------------------------------------------------------------------ starts
 
     def _start_aside(self, load: str, *, sure: bool = False) -> None:
-        """Let a thing start in or on another, where there is or can be one; raises `_NothingFits` when that is `sure`ly needed."""
+        """Let a thing start in or on another, where there is or can be one; `sure`: raises `_NothingFits` where not."""
         for relation, role in self._shuffled([("inside", Role("container", "cavity")), ("on", Role("support", "support"))]):
             try:
                 place = self._place(role, predicate(relation), load)
@@ -413,14 +416,18 @@ class _Draft:
         self.settled.add(name)
         return name
 
-    def _add(self, category: str) -> str:
-        """A new item where its like belongs, in a colour of its own if another of its category is there; gives its id."""
+    def _add(self, category: str, *, lies: bool = True) -> str:
+        """A new item where its like belongs, in a colour of its own if another of its category is there; gives its id.
+
+        Books and the like lie, unless they are to be taken: what stands on edge carries nothing.
+        """
         like = [i for i in self.items.values() if i.asset.category == category]
         furniture = categories()[category].role == "furniture"
         if (furniture and like) or sum(not i.fixed for i in self.items.values()) >= MOST_FREE:
             raise _NothingFits
         name = category if not like else f"{category}_{len(like) + 1}"
-        spec = AssetSpec(category=category, color=self._color(category, like), params=_lying(category))
+        params: dict[str, ParamValue] = {"lying": True} if lies and "lying" in categories()[category].params else {}
+        spec = AssetSpec(category=category, color=self._color(category, like), params=params)
         stands = sense.stands(category) if furniture else "surface"
         parent = self.surface if stands == "surface" and self.items else None
         relation: Relation = "attached" if stands == "wall" else "on"
@@ -440,9 +447,3 @@ class _Draft:
 
 def _all(parts: list[Goal]) -> Goal:
     return parts[0] if len(parts) == 1 else All(goals=tuple(parts))
-
-
-def _lying(category: str) -> dict[str, bool | int | float | str | tuple[str, ...]]:
-    """Books and the like lie: what stands on edge carries nothing."""
-    return {"lying": True} if "lying" in categories()[category].params else {}
-

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from embodiedsmith.spec import All, Any, Goal, Noun, Not, Predicate, Scenario, Sequence, predicates, split_reference
+from embodiedsmith.spec import All, Any, Goal, Not, Noun, Predicate, Scenario, Sequence, predicates, split_reference
 from embodiedsmith.spec.scene import Setting
 
 WEIGHTS: dict[str, float] = {"goal": 0.4, "assets": 0.25, "starts": 0.15, "setting": 0.1, "embodiment": 0.1}

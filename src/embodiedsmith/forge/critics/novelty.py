@@ -1,4 +1,4 @@
-"""Novelty: in autonomous mode, is a scenario far enough from those that the archive has? Costs nothing, so it judges the draft."""
+"""Novelty: in autonomous mode, is a scenario far enough from what the archive has? Costs nothing, so it judges the draft."""
 
 from __future__ import annotations
 
