@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 from embodiedsmith.cli.common import Command, Flag, Outcome, shown_counts
-from embodiedsmith.runtime.errors import Interrupted
+from embodiedsmith.runtime.errors import Interrupted, UsageError
 from embodiedsmith.spec.scenario import AgentName
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ MOST_WORKERS = 8
 
 Mode = Literal["none", "resample", "scene", "task", "joint"]
 Brief = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="BRIEF")]
+MaybeBrief = Annotated[str | None, tyro.conf.Positional, tyro.conf.arg(metavar="BRIEF")]
 Episodes = Annotated[int, tyro.conf.arg(name="episodes", aliases=("-n",))]
 Scenarios = Annotated[int, tyro.conf.arg(name="scenarios", aliases=("-n",))]
 
@@ -48,15 +49,11 @@ class Working(Command):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asking(Working):
-    """Options of commands that begin with a brief."""
+class Forging(Working):
+    """Options of commands that forge scenarios."""
 
-    brief: Brief
-    """What is wanted, in English or Chinese."""
     out: Path
     """The run's folder; new or empty."""
-    embodiment: str = "panda"
-    """Which robot; `smith robots` lists them. `any` lets the forge choose, where no dataset is written."""
     agent: AgentName = "rule"
     """Who proposes scenarios."""
     mode: Mode = "joint"
@@ -80,18 +77,27 @@ class Asking(Working):
     def asked(self) -> dict[str, Any]:
         """These options as arguments of the verbs in `api`."""
         return {
-            "out": self.out, "seed": self.seed or 0, "embodiment": self.embodiment, "agent": self.agent, "mode": self.mode,
-            "budget": self.budget, "lessons": self.lessons_file, "workers": self.processes, "quiet": self.quiet,
+            "out": self.out, "seed": self.seed or 0, "budget": self.budget, "lessons": self.lessons_file,
+            "workers": self.processes, "quiet": self.quiet,
         }  # fmt: skip
+
+    @property
+    def answered(self) -> dict[str, Any]:
+        """Who answers a brief, and how, as arguments of the verbs in `api`."""
+        return {"agent": self.agent, "mode": self.mode}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Make(Asking):
+class Make(Forging):
     """A brief to scenarios, to verified episodes, to a LeRobot dataset and a report.
 
     Example: smith make "put the red mug in the top drawer and close it" -n 10 --out run
     """
 
+    brief: Brief
+    """What is wanted, in English or Chinese."""
+    embodiment: str = "panda"
+    """Which robot; `smith robots` lists them."""
     n: Episodes = 10
     """How many verified episodes."""
     scenarios: int | None = None
@@ -115,15 +121,26 @@ class Make(Asking):
                 export=not self.no_export,
                 cameras=self.cameras,
                 size=self.size,
+                embodiment=self.embodiment,
+                **self.answered,
                 **self.asked,
             )
         return run_outcome(result)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Forge(Asking):
-    """Scenarios with certificates only: each was done once in physics by the solver."""
+class Forge(Forging):
+    """Scenarios with certificates only: each was done once in physics by the solver.
 
+    Example: smith forge --auto -n 50 --out run
+    """
+
+    brief: MaybeBrief = None
+    """What is wanted, in English or Chinese."""
+    auto: Flag = False
+    """Without a brief: settings, things, goals and horizons that the run has least of are thought of and made."""
+    embodiment: str | None = None
+    """Which robot; `smith robots` lists them. `any` lets the forge choose. Without it: `panda`, or `any` with --auto."""
     n: Scenarios = 1
     """How many scenarios."""
 
@@ -131,8 +148,19 @@ class Forge(Asking):
         """Forge them."""
         from embodiedsmith import api
 
+        if self.auto == (self.brief is not None):
+            raise UsageError(
+                "give a brief or --auto, not both" if self.auto else "there is no brief",
+                remedy='`smith forge "put the mug on the plate" --out RUN`, or `smith forge --auto -n 10 --out RUN`',
+            )
+        if self.auto and (self.agent, self.mode) != (Forge.agent, Forge.mode):
+            raise UsageError("--auto has an agent and a mode of its own", remedy="leave out --agent and --mode")
         with resumable(self.out):
-            result = api.forge(self.brief, n=self.n, **self.asked)
+            if self.brief is None:
+                result = api.forge_auto(n=self.n, embodiment=self.embodiment or "any", **self.asked)
+            else:
+                robot = self.embodiment or "panda"
+                result = api.forge(self.brief, n=self.n, embodiment=robot, **self.answered, **self.asked)
         return run_outcome(result)
 
 
@@ -200,6 +228,8 @@ def run_outcome(result: RunResult) -> Outcome:
         lines.append(f"failures   {shown_counts(result.failures)}")
     if result.rejections:
         lines.append(f"rejected   {shown_counts(result.rejections)} (of {result.proposals} proposals)")
+    if result.diversity is not None:
+        lines += shown_diversity(result.diversity)
     if result.pictures is not None:
         lines.append(f"pictures   {result.pictures}")
     if result.report is not None:
@@ -209,6 +239,16 @@ def run_outcome(result: RunResult) -> Outcome:
     if not result.complete:
         lines.append(f"fewer than asked: {result.made} of {result.asked} {what}; the lines above say why, the report says more")
     return Outcome(text="\n".join(lines), data=result.to_json(), exit_code=0 if result.complete else 1)
+
+
+def shown_diversity(found: Mapping[str, Any]) -> list[str]:
+    """How varied the scenarios of autonomous mode are, in a few lines."""
+    cells = f"{found['cells_filled']} of {found['cells_reachable']} cells"
+    return [
+        f"variety    {found['goals']} goals, {found['goal_shapes']} shapes, {cells}; asset Jaccard {found['asset_jaccard']:.2f},"
+        f" self-BLEU {found['self_bleu']:.2f}, embedding similarity {found['embedding_similarity']:.2f}",
+        *(f"{axis:<10} {shown_counts(found[axis])}" for axis in ("horizons", "settings", "embodiments", "predicates")),
+    ]
 
 
 @contextmanager
