@@ -1,5 +1,7 @@
-"""Loads the package before anything else: it chooses MuJoCo's renderer, which is too late once MuJoCo is imported. And no test can reach
-beyond this machine: neither a hosted language model, nor anything else."""
+"""Loads the package before anything else: it chooses MuJoCo's renderer, which is too late once MuJoCo is imported.
+
+And no test can reach beyond this machine: neither a hosted language model, nor anything else.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A llama.cpp server in this process, with a tiny model of random weights: real HTTP and real constrained decoding, nothing downloaded."""
+"""A llama.cpp server in this process with a tiny model of random weights: real HTTP, real constrained decoding, no download."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import gguf
 import numpy as np
 import xllamacpp
 
-WIDTH, HEADS, HIDDEN = 32, 2, 64
-CONTEXT = 65536
+WIDTH, HEADS, HIDDEN = 32, 1, 32
+CONTEXT = 32768
 
 
 def byte_tokens() -> list[str]:
@@ -27,7 +27,10 @@ def byte_tokens() -> list[str]:
 
 
 def write_model(path: Path, seed: int = 0) -> None:
-    """A llama model of one layer with random weights and a token for each byte: it writes nonsense, held to a grammar."""
+    """A llama model of one layer with random weights and a token for each byte: it writes nonsense, held to a grammar.
+
+    One feature is the same for every token and so gives a bias: the model likes to end what it began, and dislikes spaces.
+    """
     tokens = [*byte_tokens(), "<|im_start|>", "<|im_end|>"]
     rng = np.random.default_rng(seed)
     writer = gguf.GGUFWriter(str(path), "llama")
@@ -57,8 +60,13 @@ def write_model(path: Path, seed: int = 0) -> None:
     def weights(*shape: int) -> Any:
         return (rng.standard_normal(shape) / np.sqrt(shape[-1])).astype(np.float32)
 
-    writer.add_tensor("token_embd.weight", weights(len(tokens), WIDTH))
-    writer.add_tensor("output.weight", weights(len(tokens), WIDTH))
+    embedding, output = weights(len(tokens), WIDTH), weights(len(tokens), WIDTH)
+    embedding[:, 0] = 5.0
+    output[:, 0] = 0.0
+    output[[*b" \t\r\n"], 0] = -20.0
+    output[[*b'"]}'], 0] = 2.0
+    writer.add_tensor("token_embd.weight", embedding)
+    writer.add_tensor("output.weight", output)
     writer.add_tensor("output_norm.weight", np.ones(WIDTH, np.float32))
     for name, shape in shapes.items():
         writer.add_tensor(f"blk.0.{name}.weight", weights(*shape))

@@ -18,7 +18,7 @@ from pydantic_ai.messages import (
     ModelMessage,
     ModelRequest,
     ModelResponse,
-    RetryPromptPart,
+    RetryFeedbackPart,
     TextPart,
     ThinkingPart,
     UserPromptPart,
@@ -254,7 +254,7 @@ def _messages(captured: list[ModelMessage]) -> list[Message]:
         if isinstance(message, ModelRequest):
             asked = message.timestamp
             for part in message.parts:
-                if isinstance(part, RetryPromptPart):
+                if isinstance(part, RetryFeedbackPart):
                     said.append(Message(role="correction", text=part.model_response()))
                 elif isinstance(part, UserPromptPart):
                     said.append(Message(role="request", text=str(part.content)))

@@ -240,10 +240,10 @@ def _item_faults(plan: Plan) -> Iterator[str]:
     yield from (f"id '{name}' is taken, as are {sorted(RESERVED)}" for name in ids if name in RESERVED)
     yield from (f"id '{name}' is used {ids.count(name)} times" for name in dict.fromkeys(ids) if ids.count(name) > 1)
     for item in plan.items:
-        category = categories()[item.category]
-        if item.parts is not None and count_name(category) is None:
+        if item.parent is not None and item.parent not in ids:
+            yield f"'{item.id}': its parent '{item.parent}' is not among the items {ids}"
+        if item.parts is not None and count_name(categories()[item.category]) is None:
             yield f"'{item.id}': a {item.category} has no number of parts to choose: parts must be null"
-            continue
         try:
             asset = build(_spec(item))
         except InvalidAsset as error:
@@ -252,8 +252,6 @@ def _item_faults(plan: Plan) -> Iterator[str]:
         for joint in item.joints:
             if joint.joint not in asset.joints:
                 yield f"'{item.id}' has no '{joint.joint}' that opens; it has {sorted(asset.joints)}"
-        if item.parent is not None and item.parent not in ids:
-            yield f"'{item.id}': its parent '{item.parent}' is not among the items {ids}"
 
 
 def _place_faults(scene: SceneSpec) -> Iterator[str]:

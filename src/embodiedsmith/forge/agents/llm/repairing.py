@@ -252,12 +252,12 @@ def answer_type(allowed: frozenset[EditKind]) -> type[Repairs]:
     """The shape of an answer in which only these kinds of edit can be said; at least one must be allowed."""
     kinds: Any = functools.reduce(operator.or_, [_KINDS[kind] for kind in _KINDS if kind in allowed])
     one = kinds if len(allowed) == 1 else Annotated[kinds, Field(discriminator="kind")]
+    edits_type: Any = tuple.__class_getitem__((one, ...))
     repair = create_model(
-        "ProposedRepair",
-        __base__=ProposedRepair,
-        edits=(tuple[one, ...], Field(min_length=1, max_length=MOST_EDITS)),
+        "ProposedRepair", __base__=ProposedRepair, edits=(edits_type, Field(min_length=1, max_length=MOST_EDITS))
     )
-    return create_model("Repairs", __base__=Repairs, repairs=(tuple[repair, ...], Field(max_length=MOST_REPAIRS)))  # type: ignore[valid-type]
+    repairs_type: Any = tuple.__class_getitem__((repair, ...))
+    return create_model("Repairs", __base__=Repairs, repairs=(repairs_type, Field(max_length=MOST_REPAIRS)))
 
 
 def faults(answer: Repairs, case: Case) -> list[str]:
