@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Literal, cast
 
 from embodiedsmith.forge.language.chinese_things import HEADS, LOOKS, Things
-from embodiedsmith.forge.language.clauses import Draft, place_of_surface
+from embodiedsmith.forge.language.clauses import Draft, has_inside, place_of_surface
 from embodiedsmith.forge.language.cursor import Cursor, Stuck
 from embodiedsmith.forge.language.lexer import Token
 from embodiedsmith.forge.language.meaning import Action, Command, Meaning, NounPhrase, Place, Relation, Statement
@@ -172,6 +172,7 @@ class Chinese:
         place = self.things.place()
         if place.target is not None and place_of_surface(place.target) is not None and place.relation in ("on", "in", "to"):
             self.draft.surface = place.target
+            self.draft.pending_place = place if self.cursor.sees("verb") else None
             return
         self.draft.pending_place = place
 
@@ -191,7 +192,7 @@ class Chinese:
             self.draft.absent.extend(things)
         elif (token := self.cursor.take("still")) is not None:
             self._keep_still(things, token.text)
-        elif self.cursor.sees("place"):
+        elif self.cursor.sees("place", ahead=int(self.cursor.sees("de"))):
             self._place_first(things)
         elif self.cursor.take("at"):
             self.draft.statements.append(Statement(things=things, place=self.things.place()))
@@ -234,7 +235,7 @@ class Chinese:
             self._at_least()
         elif self.cursor.take("exist"):
             self._existing(None if surface else place)
-        elif not surface:
+        elif not surface or self.cursor.sees("verb"):
             self.draft.pending_place = place
 
     def _state(self, things: tuple[NounPhrase, ...]) -> None:
@@ -265,6 +266,9 @@ class Chinese:
                 self.cursor.take("verb")
                 self._add(Command(action="upright", word="竖直", themes=things))
                 return
+            elif (still := self.cursor.take("still")) is not None:
+                self._keep_still(things, still.text)
+                return
             else:
                 break
         if not self.cursor.sees("verb"):
@@ -282,6 +286,11 @@ class Chinese:
         if self.cursor.take("before"):
             self.postponed.append(command)
             return
+        place = command.destination
+        if (
+            self.postponed and self.postponed[-1].themes and place is not None and place.target is None
+        ):  # 关上抽屉之前把勺子放进去
+            command = replace(command, destination=replace(place, target=self.postponed[-1].themes[0]))
         self.draft.add(command)
 
     def _command(self, things: tuple[NounPhrase, ...], source: NounPhrase | None = None) -> None:
@@ -339,6 +348,8 @@ class Chinese:
         if (still := self.cursor.take("still")) is not None and themes:
             self._keep_still(themes, still.text)
             return
+        again = self.cursor.sense("verb")
+        self.cursor.at += again is not None and again.value == "contact"  # 让抽屉保持打开
         result = self.cursor.sense("result")
         touch = self.cursor.sense("verb")
         if result is not None or (touch is not None and touch.value in ("open", "close")):
@@ -368,6 +379,12 @@ class Chinese:
             command = replace(command, themes=self.things.things())
             if not self.cursor.take("at"):
                 return command
+        elif not command.themes and inside:
+            start = self.cursor.at
+            things = self.things.things()
+            if not self.cursor.sees("place") and not any(has_inside(thing) for thing in things):  # 打开抽屉，放入勺子
+                return replace(command, themes=things, destination=Place(relation="in", target=None))
+            self.cursor.at = start
         return replace(command, destination=self.things.place("in" if inside else "to", alike=command.action == "stack"))
 
     def _tidy(self) -> None:

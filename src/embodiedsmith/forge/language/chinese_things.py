@@ -14,7 +14,7 @@ from embodiedsmith.forge.language.cursor import Cursor, Stuck
 from embodiedsmith.forge.language.lexer import Token
 from embodiedsmith.forge.language.lexicon import Kind
 from embodiedsmith.forge.language.meaning import NounPhrase, Place, Quantity, Relation, Superlative
-from embodiedsmith.forge.language.words_zh import BOARD_POSITIONS, REST
+from embodiedsmith.forge.language.words_zh import BOARD_POSITIONS, LYING, REST
 
 HEADS: tuple[Kind, ...] = ("noun", "tag", "part", "pronoun")
 LOOKS: tuple[Kind, ...] = ("color", "size", "material", "position", "superlative")
@@ -105,7 +105,11 @@ class Things:
     def _between(self, first: NounPhrase) -> Place | None:
         """和碗之间, after the first thing of the two."""
         start = self.cursor.at
-        if self.cursor.take("and", "comma") and self.at_thing():
+        token = self.cursor.peek()
+        joined = token is not None and (token.text == "、" or token.has("and"))
+        if joined:
+            self.cursor.at += 1
+        if joined and not self.cursor.sees("ba") and self.at_thing():
             second = self._unlocated()
             self.cursor.take("de")
             token = self.cursor.take("place")
@@ -128,10 +132,15 @@ class Things:
         while ahead and self.cursor.sees("place", ahead=ahead - 1):  # 绿色的上
             ahead -= 1
         last = self.cursor.peek(ahead - 1)
-        if ahead and last is not None and (last.has("de", "fresh") or (last.has("classifier") and ahead > 1)):
+        counted = ahead > 1 and any(self.cursor.sees("number", ahead=k) for k in range(ahead))
+        if ahead and last is not None and (last.has("de", "fresh") or (counted and last.has("classifier", "color"))):
             return any(self.cursor.sees(*LOOKS, "fresh", "number", ahead=k) for k in range(ahead))
-        first = self.cursor.peek()
-        return first is not None and first.has("position") and first.text.endswith(BOARD_POSITIONS)
+        return self._board_here()
+
+    def _board_here(self) -> bool:
+        """Whether a word here names a board by itself: 最上层."""
+        token = self.cursor.peek()
+        return token is not None and token.has("position") and token.text.endswith(BOARD_POSITIONS)
 
     def _describing(self) -> int:
         """How many words from here only describe what comes after them."""
@@ -157,6 +166,9 @@ class Things:
 
     def thing(self) -> NounPhrase:
         """One thing with all that is said of it, also where it is: 盘子左边的马克杯."""
+        lying = self.cursor.peek()
+        if lying is not None and (lying.text in LYING or lying.has("at")):  # 把放在盘子上的苹果 ...
+            self.cursor.at += 1
         named_before = self.last_noun
         phrase = self._unlocated()
         while True:
@@ -183,7 +195,7 @@ class Things:
         """The part that belongs to the thing just read, if one follows: 柜子的抽屉, 冰箱门, 左边的柜门."""
         start = self.cursor.at
         self.cursor.take("de")
-        if first.kind == "category" and self.cursor.sees(*HEADS, ahead=self._describing()):
+        if first.kind == "category" and (self.cursor.sees(*HEADS, ahead=self._describing()) or self._board_here()):
             part = self._simple()
             if part.kind == "part":  # 左边的柜门: the position is the door's
                 return replace(part, position=part.position or first.position, owner=replace(first, position=None))
@@ -229,7 +241,7 @@ class Things:
                 break
             if token.has("pronoun") and not modifies:
                 break
-            if token.has("position") and token.text.endswith(BOARD_POSITIONS) and not modifies:
+            if self._board_here() and not modifies:
                 self.cursor.at += 1
                 position = token.sense("position")
                 assert position is not None
@@ -248,6 +260,8 @@ class Things:
             said.quantity = "each" if found.value == "each" else "some"
             said.count = 2 if found.value == "2" else said.count
         elif (found := token.sense("number")) is not None:
+            if said.count is not None:  # 一个红色一个蓝色
+                return False
             said.count = int(found.value)
         elif token.has("fresh"):
             said.fresh = True
@@ -292,8 +306,8 @@ class Things:
                 self.cursor.at += 1
             if not elided:
                 raise self.cursor.stuck("a thing was expected here")
-            if counted and self.cursor.sees("at", "exist"):  # 一个在碗里
-                said.among = said.among or NounPhrase(kind="pronoun", head="them", text="它们")
+            if said.count is not None and not said.fresh and said.among is None:  # 一个在碗里, 一个红色
+                said.among = NounPhrase(kind="pronoun", head="them", text="它们")
             return self._phrase("one", self.last_noun, said)
         self.cursor.at += 1
         if pronoun is not None:

@@ -29,6 +29,7 @@ class Draft:
     at_least: int = 0
     still: list[NounPhrase] = field(default_factory=list)
     used: list[NounPhrase] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
     pending_source: NounPhrase | None = None
     pending_place: Place | None = None
 
@@ -50,11 +51,11 @@ class Draft:
     def finish(self) -> Meaning:
         """The meaning gathered."""
         statements, commands = list(self.statements), list(self.commands)
-        warnings: tuple[str, ...] = ()
+        warnings = tuple(self.warnings)
         if not commands and (wishes := [statement for statement in statements if statement.verbless]):
             commands = [Command(action="put", word="put", themes=wish.things, destination=wish.place) for wish in wishes]
             statements = [statement for statement in statements if not statement.verbless]
-            warnings = ("there is no verb: read as 'put'",)
+            warnings = (*warnings, "there is no verb: read as 'put'")
         if self.surface is not None:
             statements.insert(0, Statement(things=(self.surface,)))
         return Meaning(
@@ -68,6 +69,11 @@ class Draft:
 def has_joints(category: str) -> bool:
     """Whether things of a category have drawers or doors."""
     return bool(build(AssetSpec(category=category)).joints)
+
+
+def has_inside(thing: NounPhrase) -> bool:
+    """Whether something can go into a thing, as far as its name says."""
+    return thing.kind != "category" or bool(build(AssetSpec(category=thing.head)).affordances.cavities)
 
 
 def place_of_surface(thing: NounPhrase) -> str | None:
