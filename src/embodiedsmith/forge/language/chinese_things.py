@@ -88,7 +88,7 @@ class Things:
         return cast(Relation, sense.value) if sense else default
 
     def place(self, default: Relation = "to", *, alike: bool = False) -> Place:
-        """A thing and how something is to it; `default` where nothing says how. `alike`: 绿色的那个 is one of what is put there."""
+        """A thing and how something is to it; `default` where nothing says how. `alike`: 绿色的那个 is like what is put."""
         acted_on = self.last_noun
         self.last_noun = (not alike and self.last_place) or acted_on
         target = self.thing()
