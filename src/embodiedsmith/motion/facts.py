@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from embodiedsmith.assets.asset import Cavity
 from embodiedsmith.motion.grasping import FINGER_ROOM
 from embodiedsmith.motion.planner import Fact
 from embodiedsmith.spec import split_reference
@@ -17,6 +18,7 @@ from embodiedsmith.world import transforms as tf
 FLOOR = "floor"
 AFIELD = "afield"  # the zone of a vehicle that has not yet gone anywhere
 OPENED = 0.55  # fraction from which a part lets the hand through
+AWAY = 0.1  # fraction up to which a drawer leaves the way into what is below it free
 LEVEL = 0.02  # [m] by which a thing may seem to be above or below what it stands on
 CROWDED = 0.5  # fraction of a place's area from which another thing hardly finds room
 
@@ -163,6 +165,9 @@ class Survey:
                 parts.append(part)
                 if self.still.isdisjoint(self.carried(part)):
                     self.facts.add(("part_zone", part, self.zone(item)))
+                self.facts |= {("covers", part, place) for place in self._below(part)}
+                if self.world.joint(part)[1] < AWAY:
+                    self.facts.add(("away", part))
                 if self.world.joint(part)[1] >= OPENED:
                     self.facts.add(("opened", part))
                 elif predicate("closed").margin(self.world, (part,)) > 0:
@@ -178,6 +183,28 @@ class Survey:
                 at = split_reference(self.at.get(at, FLOOR))[0]
                 still.add(at)
         return frozenset(still)
+
+    def _below(self, part: str) -> list[str]:
+        """Places of the same piece of furniture that a drawer hangs over once it is pulled out."""
+        item, joint = split_reference(part)
+        asset = self.world.assets[item]
+        mine = [c for c in asset.affordances.cavities if c.joint == joint]
+        if not mine or joint is None or asset.joints[joint].kind != "slide":
+            return []
+        along = self.world.data.xaxis[self.world.model.joint(f"{item}/{joint}").id]
+        across = np.array([-along[1], along[0], 0.0])
+
+        def where(cavity: Cavity) -> tuple[tf.Float, float]:
+            T = self.world.cavity(f"{item}.{cavity.name}")[1]
+            return T[:3, 3], 0.5 * float(np.abs(across @ T[:3, :2]) @ cavity.size[:2])
+
+        (middle, half), below = where(mine[0]), []
+        for other in asset.affordances.cavities:
+            point, width = where(other)
+            aside = abs(float((middle - point) @ across))
+            if other.joint != joint and middle[2] > point[2] + LEVEL and aside < half + width:
+                below.append(f"{item}.{other.name}")
+        return below
 
     def carried(self, part: str) -> list[str]:
         """What lies in or on what a joint, named `item.joint`, moves."""

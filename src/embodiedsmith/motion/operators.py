@@ -12,6 +12,8 @@ FACTS: dict[str, tuple[str, ...]] = {
     "empty_hand": (),
     "opened": ("part",),
     "shut": ("part",),
+    "away": ("part",),
+    "covers": ("part", "place"),
     "gate": ("place", "part"),
     "ungated": ("place",),
     "bare": ("place",),

@@ -71,7 +71,8 @@ def ground(situation: Situation, operators: tuple[Operator, ...], impossible: Ca
             action = _fill(operator, bound, fixed)
             if not any(impossible(f) for f in action.adds):
                 found.append(action)
-    found = _reachable([_gathered(a, situation.facts) for a in found], situation.facts)
+    found = [_cleared(_gathered(a, situation.facts), situation.facts) for a in found]
+    found = _reachable(found, situation.facts)
     moving = {f for a in found for f in a.adds if f[0] in STALE} | {f for f in situation.facts if f[0] in STALE}
     found = [_with_stale(a, moving) for a in found]
     first: dict[str, int] = {}
@@ -145,6 +146,15 @@ def _gathered(action: Action, facts: frozenset[Fact]) -> Action:
     more = {f for f in wanted if f[0] in ARRANGED} - action.adds
     others = {f[k] for f in more for k in ((2, 3) if f[0] == "between" else (2,))}
     return replace(action, needs=action.needs | {("at", other, place) for other in others}, adds=action.adds | more)
+
+
+def _cleared(action: Action, facts: frozenset[Fact]) -> Action:
+    """The action with what hangs over the places it reaches into, or opens, out of the way."""
+    opened = {f[1] for f in action.adds if f[0] == "opened"}
+    reached = {f[2] for f in (*action.adds, *action.removes) if f[0] == "at"}
+    reached |= {f[1] for f in facts if f[0] == "gate" and f[2] in opened}
+    covers = {("away", f[1]) for f in facts if f[0] == "covers" and f[2] in reached}
+    return replace(action, needs=action.needs | covers) if covers else action
 
 
 def _with_stale(action: Action, moving: set[Fact]) -> Action:

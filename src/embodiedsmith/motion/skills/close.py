@@ -31,7 +31,7 @@ SKILL = Skill(
             skill="close",
             parameters=(("part", "part"), ("zone", "zone")),
             needs=(("empty_hand",), ("part_zone", "part", "zone"), ("standing", "zone")),
-            adds=(("shut", "part"),),
+            adds=(("shut", "part"), ("away", "part")),
             removes=(("opened", "part"),),
             passes=("part",),
         ),

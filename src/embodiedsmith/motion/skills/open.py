@@ -33,7 +33,7 @@ SKILL = Skill(
             parameters=(("part", "part"), ("zone", "zone")),
             needs=(("empty_hand",), ("part_zone", "part", "zone"), ("standing", "zone")),
             adds=(("opened", "part"),),
-            removes=(("shut", "part"),),
+            removes=(("shut", "part"), ("away", "part")),
             passes=("part",),
         ),
     ),
