@@ -200,10 +200,10 @@ def test_pens_are_named_not_guessed() -> None:
 
 
 def test_every_unknown_word_is_named_at_once_with_near_ones() -> None:
-    error = unknown("juggle the flux capacitor and put the dinosaur in the smallest mug")
-    assert [word for word, _ in error.words] == ["juggle", "flux capacitor", "dinosaur", "smallest"]
+    error = unknown("juggle the flux capacitor and put the dinosaur in the smalest mug")
+    assert [word for word, _ in error.words] == ["juggle", "flux capacitor", "dinosaur", "smalest"]
     near = dict(error.words)
-    assert "small" in near["smallest"]
+    assert "smallest" in near["smalest"]
     assert len(near["juggle"]) == 3
     for word, _ in error.words:
         assert word in str(error)
@@ -218,8 +218,7 @@ def test_every_unknown_word_is_named_at_once_with_near_ones() -> None:
         ("don't open the drawer", "don't"),
         ("if the drawer is open, close it", "if"),
         ("put the mug in the drawer or the box", "or"),
-        ("put the mug behind the plate", "behind"),
-        ("put the mug to the left of the plate", "left"),
+        ("put the mug under the plate", "under"),
         ("整理桌子：不需要钢笔，把两个罐头放进垃圾桶", "钢笔"),
         ("把恐龙放进抽屉", "恐龙"),
     ],
@@ -250,7 +249,9 @@ def test_a_near_noun_is_taken_with_a_warning_and_a_far_one_is_not() -> None:
         ("请不要打开抽屉", "what is not to be done"),
         ("put the apple or the banana in the bowl", "a choice cannot be left open"),
         ("if there is an apple, put it in the bowl", "conditions cannot be told"),
-        ("put the mug behind the bowl", "say on, in or next to"),
+        ("put the mug underneath the bowl", "say on, in, next to"),
+        ("do not move the plate", "what is not to be done"),
+        ("put the mug in the box without touching anything else", "everything else cannot be told"),
         ("pour it into the cup", "no skill for it yet"),
         ("swap the mug and the bowl", "say for each thing where it goes"),
         ("give me the apple", "nobody to hand things to"),
@@ -521,9 +522,9 @@ def test_every_name_of_a_category_is_read_as_it(name: str) -> None:
 
 def test_agents_by_name() -> None:
     assert agents.get("rule").name == "rule"
-    with pytest.raises(UsageError, match="unknown agent 'llm'") as caught:
-        agents.get("llm")
-    assert caught.value.choices == ("rule",)
+    with pytest.raises(UsageError, match="unknown agent 'oracle'") as caught:
+        agents.get("oracle")
+    assert set(caught.value.choices) == set(agents.names())
 
 
 def test_books_lie_where_something_is_put_on_them_and_stand_where_they_are_taken() -> None:

@@ -7,7 +7,8 @@ from typing import Literal
 
 from embodiedsmith.assets import categories
 from embodiedsmith.forge.agents.effects import Effect, goal_of
-from embodiedsmith.forge.agents.stage import Ref, Stage, Thing
+from embodiedsmith.forge.agents.stage import Stage
+from embodiedsmith.forge.agents.things import Ref, Thing
 from embodiedsmith.forge.language.meaning import Meaning, Size
 from embodiedsmith.spec import Asked, AskedItem, SceneSpec
 from embodiedsmith.spec.scene import ParamValue

@@ -2,35 +2,40 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Hashable
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass
 
-from embodiedsmith.forge.agents.stage import Ref
+from embodiedsmith.forge.agents.things import Ref
 from embodiedsmith.spec import All, Goal, Predicate, Sequence
 
 HAND = ("lifted", "grasped")
 """States that last only while the gripper holds the thing."""
-PLACED = ("on", "inside", "near")
+PLACED = ("on", "inside", "near", "left_of", "right_of", "in_front_of", "behind", "between")
+"""States of where a thing has been put."""
 
 
 @dataclass(frozen=True)
 class Effect:
     """One predicate that a command makes true."""
 
-    name: Literal["on", "inside", "near", "lifted", "grasped", "open", "closed", "upright", "touching"]
+    name: str
     args: tuple[Ref, ...]
     deliberate: bool = False
     """Whether it counts for itself though a later one undoes it."""
     command: int = 0
     """Which command it belongs to."""
+    step: int = 0
+    """Which step of an order that the words insist on, from 1; 0: none."""
+    keep: bool = False
+    """Whether it may be so from the start, and is only to stay so."""
 
     @property
-    def slot(self) -> Hashable:
+    def slot(self) -> tuple[str, Hashable]:
         """What can have only one state at a time: where a thing is, how far a joint is open."""
         if self.name in PLACED or self.name in HAND:
             return "place", self.args[0].thing
-        return self.name if self.name not in ("open", "closed") else "joint", self.args
+        return ("joint" if self.name in ("open", "closed") else self.name), self.args
 
     def predicate(self, *, said: bool = False) -> Predicate:
         """As the spec says it; things have their ids. `said`: without the parts that the words leave open."""
@@ -40,31 +45,78 @@ class Effect:
 def split(effects: list[Effect]) -> tuple[list[Effect], list[Effect]]:
     """Stages on the way, and what holds at the end, each in the order said."""
     stages, final = [], []
+    effects = _once(effects)
     for index, effect in enumerate(effects):
         later = effects[index + 1 :]
         if not _undone(effect, later):
             final.append(effect)
-        elif _counts(effect, later):
+        elif _counts(effect, later) or (effect.step and effect.slot[0] == "joint"):
             stages.append(effect)
-    return stages, list(dict.fromkeys(replace(effect, deliberate=False, command=0) for effect in final))
+    return stages, final
 
 
 def goal_of(effects: list[Effect], *, said: bool = False) -> Goal:
-    """The goal: a sequence only where stages are undone on the way to the end. `said`: see `Effect.predicate`."""
+    """The goal: a sequence where stages are undone on the way to the end, or where the words say an order.
+
+    What a stage needs to make sense holds in it too: a drawer is closed with what was put into it. `said`: see
+    `Effect.predicate`.
+    """
     stages, final = split(effects)
-    goals = [effect.predicate(said=said) for effect in final]
-    end: Goal = goals[0] if len(goals) == 1 else All(goals=tuple(goals))
-    groups: list[list[Effect]] = []
+    lasting = [effect for effect in _once(effects) if effect in stages or (effect in final and not effect.keep)]
+    groups: dict[tuple[int, int], list[Effect]] = {}
     for effect in stages:
-        if groups and groups[-1][0].command == effect.command:
-            groups[-1].append(effect)
-        else:
-            groups.append([effect])
-    steps: list[Goal] = []
-    for group in groups:
-        made = [effect.predicate(said=said) for effect in group]
-        steps.append(made[0] if len(made) == 1 else All(goals=tuple(made)))
-    return Sequence(goals=(*steps, end)) if steps else end
+        if not effect.step:
+            group = groups.setdefault((0, effect.command), [])
+            group.extend(held for held in _kept_inside(effect, effects) if held not in group)
+            group.append(effect)
+    for step in range(1, max((effect.step for effect in effects), default=0)):
+        so_far = [effect for effect in lasting if 0 < effect.step <= step]
+        groups[step, 0] = [effect for index, effect in enumerate(so_far) if not _undone(effect, so_far[index + 1 :])]
+    goals = [_together(group, said=said) for group in groups.values() if group] + [_together(final, said=said)]
+    for early, late in itertools.pairwise(list(goals)):  # "put it in and close it": in is on the way to in and closed
+        if all(part in _parts(late) for part in _parts(early)) and not any(step for step, _ in groups):
+            goals.remove(early)
+    return goals[0] if len(goals) == 1 else Sequence(goals=tuple(goals))
+
+
+def _together(effects: list[Effect], *, said: bool) -> Goal:
+    """Effects as one goal, each once."""
+    made: list[Goal] = []
+    for effect in effects:
+        goal = effect.predicate(said=said)
+        if goal not in made:
+            made.append(goal)
+    return made[0] if len(made) == 1 else All(goals=tuple(made))
+
+
+def _parts(goal: Goal) -> tuple[Goal, ...]:
+    return goal.goals if isinstance(goal, All) else (goal,)
+
+
+def _once(effects: list[Effect]) -> list[Effect]:
+    """Effects without those that only repeat what is so already."""
+    now: dict[Hashable, Effect] = {}
+    kept = []
+    for effect in effects:
+        before = now.get(effect.slot)
+        if before is None or (before.name, before.args) != (effect.name, effect.args):
+            kept.append(effect)
+        now[effect.slot] = effect
+    return kept
+
+
+def _kept_inside(effect: Effect, effects: list[Effect]) -> list[Effect]:
+    """For what closes a drawer or door: what has been put behind it before, and is still there."""
+    if effect.name != "closed":
+        return []
+    before = effects[: effects.index(effect)]
+    return [
+        other
+        for index, other in enumerate(before)
+        if other.name == "inside"
+        and effect.args[0] in access(other)
+        and not any(later.slot == other.slot for later in before[index + 1 :])
+    ]
 
 
 def skills(effects: list[Effect]) -> int:
@@ -76,7 +128,7 @@ def skills(effects: list[Effect]) -> int:
     opened: set[Ref] = set()
     stages, final = split(effects)
     for effect in (*stages, *final):
-        count += 2 if effect.name in PLACED or effect.name == "touching" else 1
+        count += 0 if effect.keep else 2 if effect.name in PLACED or effect.name == "touching" else 1
         if effect.name == "open":
             opened.add(effect.args[0])
         for ref in access(effect):
@@ -106,7 +158,8 @@ def access(effect: Effect) -> list[Ref]:
 def _undone(effect: Effect, later: list[Effect]) -> bool:
     if effect.name in HAND:
         thing = effect.args[0].thing
-        return any(other.command != effect.command and (other.name, other.args[0].thing) != ("upright", thing) for other in later)
+        others = [other for other in later if other.command != effect.command and not other.keep]
+        return any((other.name, other.args[0].thing) != ("upright", thing) for other in others)
     return any(other.slot == effect.slot for other in later)
 
 

@@ -10,7 +10,8 @@ import numpy as np
 from embodiedsmith.assets import Asset, Category, build, categories
 from embodiedsmith.assets.category import InvalidAsset
 from embodiedsmith.forge.agents.effects import Effect, goal_of, split
-from embodiedsmith.forge.agents.stage import Ref, Stage, Thing
+from embodiedsmith.forge.agents.stage import Stage
+from embodiedsmith.forge.agents.things import Ref, Thing
 from embodiedsmith.forge.language.clauses import SURFACES
 from embodiedsmith.forge.language.meaning import Meaning, Size
 from embodiedsmith.spec import All, AssetSpec, Item, SceneSpec
@@ -239,11 +240,16 @@ class Furnishing:
         if "object" in self.stage.quantified:  # "all red things": whatever else lay there could be one of them
             return []
         low, high = {"cluttered": CLUTTERED, "tidy": (0, 0)}.get(self.meaning.clutter or "", USUAL)
+        free = sum(categories()[thing.category].role != "furniture" for thing in self.stage.things)
+        missing = self.meaning.at_least - free
+        low, high = max(low, missing), max(high, missing)
         names = self._neutral()
         others: list[Thing] = []
         for _ in range(int(self.rng.integers(low, high + 1))):
             twinned = any(other.category == thing.category for other in others for thing in self.stage.things)
             twin = self._twin() if self.rng.random() < TWIN and not twinned else None
+            if twin is None and not names and len(others) < missing:
+                names = self._neutral()  # so many that some are of the same kind
             if twin is None and not names:
                 break
             thing = twin or Thing(str(self.rng.choice(names)), spoken=False)

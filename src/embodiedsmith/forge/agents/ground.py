@@ -8,67 +8,74 @@ from typing import Literal
 
 from embodiedsmith.assets import categories
 from embodiedsmith.forge.agents.effects import HAND, PLACED, Effect, access
-from embodiedsmith.forge.agents.parts import default_cavity
-from embodiedsmith.forge.agents.stage import Ref, Stage, Thing, opened_part, relation_of, suits
+from embodiedsmith.forge.agents.stage import Stage
+from embodiedsmith.forge.agents.starts import HALF_OPEN, SIDES, Starts, beside, held
+from embodiedsmith.forge.agents.things import Ref, Thing, Use, is_furniture, opened_part, suits
 from embodiedsmith.forge.language.clauses import SURFACES
-from embodiedsmith.forge.language.meaning import Command, Meaning, NounPhrase, Place, Relation, Statement
-
-HALF_OPEN = 0.8
-"""How far a drawer or door stands open that is to be closed, as a fraction of its range."""
+from embodiedsmith.forge.language.meaning import Command, Meaning, NounPhrase, Place, Relation
 
 
 class Grounding:
-    """Reads the commands of one meaning onto a stage; `effects` and `warnings` are the result."""
+    """Reads one meaning onto a stage; `effects` is the result, reasons why not are gathered on the stage."""
 
     def __init__(self, meaning: Meaning, stage: Stage) -> None:
         self.meaning = meaning
         self.stage = stage
+        self.starts = Starts(stage)
         self.effects: list[Effect] = []
-        self.warnings: list[str] = []
 
     def run(self) -> None:
-        """Ground statements, then commands; reasons why not are gathered on the stage."""
-        said = [
-            *(p for s in self.meaning.statements for p in s.things),
-            *(p for c in self.meaning.commands for p in phrases_of(c)),
-        ]
-        self.stage.named = {phrase.head for phrase in said if phrase.kind == "category"}
-        for statement in self.meaning.statements:
-            self._state(statement)
-        for index, command in enumerate(self.meaning.commands):
+        """Ground statements, then commands, then what is not to be moved."""
+        meaning, stage = self.meaning, self.stage
+        said = [p for s in meaning.statements for p in s.things] + [p for c in meaning.commands for p in phrases_of(c)]
+        stage.named = {phrase.head for phrase in (*said, *meaning.still, *meaning.used) if phrase.kind == "category"}
+        for statement in meaning.statements:
+            self.starts.state(statement)
+            stage.turn += 1
+        for phrase in meaning.used:
+            self._use(phrase)
+        step = 0
+        for index, command in enumerate(meaning.commands):
+            step = step + 1 if command.first or (command.then and step) else step
             before = len(self.effects)
             self._do(command)
-            self.effects[before:] = [replace(effect, command=index) for effect in self.effects[before:]]
+            self.effects[before:] = [replace(effect, command=index, step=step) for effect in self.effects[before:]]
+            stage.turn += 1
+        if all(effect.keep for effect in self.effects):  # "leave the drawer open" is all there is to do
+            self.effects = [replace(effect, keep=False) for effect in self.effects]
+        for phrase in meaning.still:
+            self._still(phrase)
         self._start_joints()
         if self.effects and all(effect.name == "upright" for effect in self.effects):
-            self.stage.reasons.append("everything stands upright from the start: say what else is to be done with it")
+            stage.reasons.append("everything stands upright from the start: say what else is to be done with it")
 
-    # What is so at the start
+    # What holds all the time
 
-    def _state(self, statement: Statement) -> None:
-        for phrase in statement.things:
-            refs = self.stage.mention(self.stage.resolve(phrase, wants="joint" if statement.state else "any"), topic=True)
-            for ref in refs:
-                if statement.state is not None:
-                    part = opened_part(ref)
-                    if part.part is None:
-                        self.stage.reasons.append(f"'{phrase.text}' has nothing to open or close")
-                    else:
-                        ref.thing.joints[part.part] = HALF_OPEN if statement.state == "open" else 0.0
-                        ref.thing.told.add(part.part)
-                if statement.place is not None:
-                    self._start(ref, statement.place)
+    def _use(self, phrase: NounPhrase) -> None:
+        """What is to be used where words leave it open: a part, or something to put things in or on."""
+        refs = self.stage.mention(self._resolve(phrase))
+        if any(ref.part is None and not suits(ref, "holder") for ref in refs):
+            self.stage.reasons.append(f"'{phrase.text}': the robot uses no tools; say what is to be put where")
+        self.stage.used.extend(refs)
 
-    def _start(self, ref: Ref, place: Place) -> None:
-        """Let a thing be somewhere at the start."""
-        if place.target is None or ref.thing.place is not None:
+    def _still(self, phrase: NounPhrase) -> None:
+        """What is not to be moved: a thing keeps its place, a drawer or door stays as it is."""
+        for ref in self._resolve(phrase):
+            if not is_furniture(ref.thing):
+                moved = [e for e in self.effects if e.name in (*PLACED, *HAND) and e.args[0].thing is ref.thing]
+                if moved:
+                    self.stage.reasons.append(f"'{phrase.text}' is not to be moved, and is to be moved all the same")
+                self.effects.append(Effect("unmoved", (Ref(ref.thing),), keep=True))
+            elif joints := ref.thing.asset.joints:
+                self._untouched(phrase, [Ref(ref.thing, part) for part in ((ref.part,) if ref.part in joints else joints)])
+
+    def _untouched(self, phrase: NounPhrase, joints: list[Ref]) -> None:
+        if any(joint in joints for effect in self.effects for joint in (*access(effect), *effect.args)):
+            self.stage.reasons.append(f"'{phrase.text}' is not to be touched, and must be opened or closed for the rest")
             return
-        targets = self.stage.resolve(place.target, exclude=frozenset({ref.thing}), wants="holder")
-        if targets and suits(ref, "movable"):
-            target, relation = self._held(targets[0], place.relation, ref, say=False)
-            ref.thing.place = (relation_of("in" if relation == "inside" else "on"), target)
-        elif targets and targets[0].thing.category not in SURFACES:
-            self.stage.reasons.append(f"'{_name(ref.thing)}' is furniture: it cannot stand in or on '{_name(targets[0].thing)}'")
+        for joint in joints:
+            state: Literal["open", "closed"] = "open" if joint.thing.joints.get(joint.part or "") else "closed"
+            self.effects.append(Effect(state, (joint,), keep=True))
 
     # Commands
 
@@ -90,18 +97,29 @@ class Grounding:
             case "take" | "remove" | "lift" | "grasp":
                 self._take(command)
 
-    def _themes(self, command: Command, wants: str = "movable") -> tuple[Ref, ...]:
-        if not command.themes:
+    def _resolve(self, phrase: NounPhrase, *, exclude: frozenset[Thing] = frozenset(), wants: Use = "any") -> tuple[Ref, ...]:
+        """What a phrase means, and where it is at the start if the words say so."""
+        refs = self.stage.resolve(phrase, exclude=exclude, wants=wants)
+        if phrase.place is not None:
+            for ref in refs:
+                if not self._brought(ref, phrase.place):
+                    self.starts.place(ref, phrase.place)
+        return refs
+
+    def _brought(self, ref: Ref, place: Place) -> bool:
+        """Whether a command before has put a thing where a phrase says that it is."""
+        put = [e for e in self.effects if e.name in PLACED and e.args[0].thing is ref.thing]
+        return place.target is not None and any(place.target.head == e.args[1].thing.category for e in put)
+
+    def _themes(self, command: Command, wants: Use = "movable") -> tuple[Ref, ...]:
+        if command.themes:
+            refs = tuple(ref for phrase in command.themes for ref in self._resolve(phrase, wants=wants))
+        else:
             refs = self.stage.latest(wants)
             if not refs:
                 self.stage.reasons.append(f"'{command.word}' what?")
-            return self.stage.mention(refs, topic=True)
-        refs = tuple(ref for phrase in command.themes for ref in self.stage.resolve(phrase, wants=wants))
-        for phrase in command.themes:
-            if phrase.place is not None:
-                for ref in refs:
-                    self._start(ref, phrase.place)
         self.stage.mention(refs, topic=True)
+        self.stage.handled.update((ref.thing, None) for ref in refs)
         if wants == "movable":
             for ref in refs:
                 if not suits(ref, "movable") or ref.part is not None:
@@ -115,23 +133,17 @@ class Grounding:
             if part.part is None or part.part not in ref.thing.asset.joints:
                 self.stage.reasons.append(f"'{_name(ref.thing)}' has nothing to {command.action}")
             else:
-                self.effects.append(Effect("open" if command.action == "open" else "closed", (part,)))
+                self.effects.append(Effect("open" if command.action == "open" else "closed", (part,), keep=command.keep))
 
     def _put(self, command: Command) -> None:
         themes = self._themes(command)
         if command.source is not None:
             self._from(themes, command.source)
         if command.destination is None:
-            if command.action == "stack" and len(themes) > 1:
-                self._tower(themes)
-            elif themes and all(self._in_hand(ref) for ref in themes):  # "lift it and put it down"
-                held = {ref.thing for ref in themes}
-                self.effects = [
-                    replace(e, deliberate=True) if e.name in HAND and e.args[0].thing in held else e for e in self.effects
-                ]
-                self.effects.extend(Effect("on", (Ref(ref.thing), Ref(self._surface()))) for ref in themes)
-            elif themes:
-                self.stage.reasons.append(f"'{command.word} {_name(themes[0].thing)}': where to?")
+            self._put_somewhere(command, themes)
+            return
+        if command.destination.relation in SIDES:
+            self._put_beside(command, themes, command.destination)
             return
         targets = self._targets(command.destination, themes)
         if not targets or not themes:
@@ -146,6 +158,39 @@ class Grounding:
             for theme in themes:
                 self._on(theme, targets[0], relation)
 
+    def _put_somewhere(self, command: Command, themes: tuple[Ref, ...]) -> None:
+        """Things whose place is not said: a tower of them, into what is to be used, or down again."""
+        if command.action == "stack" and len(themes) > 1:
+            self._tower(themes)
+        elif themes and all(self._in_hand(ref) for ref in themes):  # "lift it and put it down"
+            held_things = {ref.thing for ref in themes}
+            self.effects = [
+                replace(e, deliberate=True) if e.name in HAND and e.args[0].thing in held_things else e for e in self.effects
+            ]
+            self.effects.extend(Effect("on", (Ref(ref.thing), Ref(self._surface()))) for ref in themes)
+        elif themes and self.stage.used:
+            for theme in themes:
+                self._on(theme, self.stage.used[-1], "to")
+        elif themes:
+            self.stage.reasons.append(f"'{command.word} {_name(themes[0].thing)}': where to?")
+
+    def _put_beside(self, command: Command, themes: tuple[Ref, ...], place: Place) -> None:
+        """To a side of a thing, or between two."""
+        exclude = frozenset(ref.thing for ref in themes)
+        if place.target is None:
+            others = tuple(Ref(ref.thing) for ref in self.stage.latest("any", exclude=exclude)[:1])
+            if not others:
+                self.stage.reasons.append(f"'{command.word}': {place.relation} of what?")
+        else:
+            others = beside(self.stage, place, exclude)
+            if place.target.place is not None and others:
+                self.starts.place(others[0], place.target.place)
+        if place.relation != "between" and len(others) > 1:
+            self._share(command, themes, others)
+            return
+        for theme in themes if others else ():
+            self._beside(theme, others, place.relation)
+
     def _in_hand(self, ref: Ref) -> bool:
         """Whether what was said before leaves a thing in the gripper."""
         places = [e.name for e in self.effects if e.args[0].thing is ref.thing and e.name in (*HAND, *PLACED)]
@@ -157,7 +202,7 @@ class Grounding:
         single = len(command.themes) == 1 and command.themes[0].kind == "category" and command.themes[0].quantity == "one"
         if len(themes) == 1 and single:
             like = themes[0].thing
-            more = [Thing(like.category, color=like.color, size=like.size, material=like.material) for _ in targets[1:]]
+            more = [Thing(like.category, like.meant, like.color, like.size, like.material, like.materials) for _ in targets[1:]]
             self.stage.things.extend(more)
             themes = self.stage.mention([*themes, *(Ref(thing) for thing in more)], topic=True)
         if len(themes) != len(targets):
@@ -172,11 +217,17 @@ class Grounding:
             self.effects.append(Effect("on", (Ref(above.thing), Ref(below.thing)), deliberate=True))
 
     def _on(self, theme: Ref, target: Ref, relation: Relation) -> None:
-        if relation == "near":
-            self.effects.append(Effect("near", (Ref(theme.thing), Ref(target.thing)), deliberate=True))
+        if relation in SIDES:
+            self._beside(theme, (target,), relation)
             return
-        place, found = self._held(target, relation, theme, say=True)
+        found, place = held(self.stage, target, relation, theme, say=True)
         self.effects.append(Effect(found, (Ref(theme.thing), place), deliberate=True))
+
+    def _beside(self, theme: Ref, others: tuple[Ref, ...], relation: Relation) -> None:
+        effect = Effect(SIDES[relation], (Ref(theme.thing), *others), deliberate=True)
+        if any((start.name, start.args) == (effect.name, effect.args) for start in self.stage.initial):
+            self.stage.reasons.append(f"'{theme.thing.name}' is there from the start")
+        self.effects.append(effect)
 
     def _contact(self, command: Command) -> None:
         themes = self._themes(command)
@@ -189,45 +240,22 @@ class Grounding:
         exclude = frozenset(ref.thing for ref in themes)
         last = self.effects[-1] if self.effects else None
         if place.target is not None:
-            refs = self.stage.resolve(place.target, exclude=exclude, wants="holder")
+            hollow = place.relation == "in" and bool(self.stage.latest("hollow", exclude=exclude))
+            refs = self._resolve(place.target, exclude=exclude, wants="hollow" if hollow else "holder")
         elif place.relation == "on" and last is not None and last.name == "on" and last.args[0].thing not in exclude:
             refs = self.stage.mention(last.args[:1])
         else:
-            refs = self.stage.mention(self.stage.latest("holder", exclude=exclude)[:1])
+            hollow = place.relation == "in" and bool(self.stage.latest("hollow", exclude=exclude))
+            refs = self.stage.mention(self.stage.latest("hollow" if hollow else "holder", exclude=exclude)[:1])
             if not refs:
                 self.stage.reasons.append("inside or on top of what?")
         if len(refs) > 1 and len({ref.thing for ref in refs}) == 1:  # "on the shelves": any of them
             return (Ref(refs[0].thing),)
         return refs
 
-    def _held(self, target: Ref, relation: Relation, theme: Ref, *, say: bool) -> tuple[Ref, Literal["on", "inside"]]:
-        """Where exactly a thing is put in or on another, and which of the two it can be."""
-        affordances = target.thing.asset.affordances
-        cavities = [c for c in affordances.cavities if target.part in (None, c.name)]
-        supports = [s for s in affordances.supports if target.part in (None, s.name)]
-        if relation == "to":
-            relation = "in" if cavities and (not supports or categories()[target.thing.category].role == "container") else "on"
-            if cavities and any(c.joint for c in cavities):
-                relation = "in"
-        inside = relation in ("in", "from")
-        if inside and not cavities and supports:
-            inside = False
-            if say and relation == "in":
-                self.warnings.append(f"'{_name(target.thing)}' has no inside: read as on it")
-        elif not inside and not supports and cavities:
-            inside = True
-            if say:
-                self.warnings.append(f"things go in '{_name(target.thing)}', not on it: read as in it")
-        elif not cavities and not supports:
-            self.stage.reasons.append(f"'{_name(theme.thing)}' cannot be put in or on '{_name(target.thing)}'")
-        part = target.part
-        if inside and part is None and not any(c.joint is None for c in cavities):
-            part = default_cavity(target.thing.asset)
-        return Ref(target.thing, part, vague=target.vague or target.part is None), "inside" if inside else "on"
-
     def _from(self, themes: tuple[Ref, ...], source: NounPhrase) -> None:
         for ref in themes:
-            self._start(ref, Place(relation="from", target=source))
+            self.starts.place(ref, Place(relation="from", target=source))
 
     def _take(self, command: Command) -> None:
         themes = self._themes(command)
@@ -237,22 +265,23 @@ class Grounding:
             self._out_of_latest(themes)
         for theme in themes:
             thing = theme.thing
+            put_in = any(e.name == "inside" and e.args[0].thing is thing for e in self.effects)
             if command.action in ("lift", "grasp"):
                 self.effects.append(
                     Effect("grasped" if command.action == "grasp" else "lifted", (Ref(thing),), command.deliberate)
                 )
-            elif thing.place is not None and thing.place[1].thing.category not in SURFACES:
+            elif put_in or (thing.place is not None and thing.place[1].thing.category not in SURFACES):
                 self.effects.append(Effect("on", (Ref(thing), Ref(self._surface()))))
             else:
                 self.effects.append(Effect("lifted", (Ref(thing),)))
 
     def _out_of_latest(self, themes: tuple[Ref, ...]) -> None:
-        """ "Open the fridge, take out the bottle": it is in what was last opened."""
+        """ "Open the fridge, take out the bottle": it is in what was last opened, unless it was put there before."""
         sources = self.stage.latest("joint", exclude=frozenset(ref.thing for ref in themes))
         for ref in themes:
-            if sources and ref.thing.place is None:
-                place, relation = self._held(sources[0], "from", ref, say=False)
-                ref.thing.place = (relation, place)
+            put_in = any(e.name == "inside" and e.args[0].thing is ref.thing for e in self.effects)
+            if sources and ref.thing.place is None and not put_in:
+                ref.thing.place = held(self.stage, sources[0], "from", ref, say=False)
 
     def _surface(self) -> Thing:
         """The work surface, on which what is taken out is put."""
@@ -260,25 +289,30 @@ class Grounding:
             if thing.category in SURFACES:
                 return thing
         named = [p.head for c in self.meaning.commands for p in phrases_of(c) if p.kind == "category" and p.head in SURFACES]
-        furnished = any(categories()[thing.category].role == "furniture" for thing in self.stage.things)
+        furnished = any(is_furniture(thing) for thing in self.stage.things)
         name = named[0] if named else "table" if self.meaning.setting == "tabletop" or not furnished else "counter"
         thing = Thing(name, spoken=False)
         self.stage.things.append(thing)
         return thing
 
     def _start_joints(self) -> None:
-        """What is to be closed, without having been opened for anything before, stands open at the start."""
+        """What is to be closed, without having been opened for anything before, stands open at the start.
+
+        What is to be left open stands open too, unless something opens it.
+        """
         for index, effect in enumerate(self.effects):
             ref = effect.args[0]
-            if effect.name != "closed" or ref.part is None or ref.part in ref.thing.joints:
+            if effect.name != ("open" if effect.keep else "closed") or ref.part is None or ref.part in ref.thing.joints:
                 continue
-            if not any(_moves(other, ref) for other in self.effects[:index]):
+            others = self.effects if effect.keep else self.effects[:index]
+            if not any(_moves(other, ref) for other in others if not other.keep):
                 ref.thing.joints[ref.part] = HALF_OPEN
 
 
 def phrases_of(command: Command) -> list[NounPhrase]:
     """Every thing a command names outright."""
-    phrases = [*command.themes, command.source, command.destination.target if command.destination else None]
+    place = command.destination
+    phrases = [*command.themes, command.source, place.target if place else None, place.second if place else None]
     return [phrase for phrase in phrases if phrase is not None]
 
 

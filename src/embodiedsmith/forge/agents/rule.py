@@ -49,6 +49,7 @@ class RuleAgent:
         task = TaskSpec(
             goal=goal,
             instructions={"en": instruction(goal, scene, "en"), "zh": instruction(goal, scene, "zh")},
+            initial=tuple(relation.predicate() for relation in grounding.stage.initial),
             user_text=brief.text,
             horizon=max(LEAST_SECONDS, SKILL_SECONDS * _skills(grounding.effects, travels=travels)),
         )
@@ -61,7 +62,7 @@ class RuleAgent:
         return Draft(
             scenario=scenario,
             reading=_reading(meaning, task, scene),
-            warnings=tuple(dict.fromkeys((*meaning.warnings, *grounding.warnings))),
+            warnings=tuple(dict.fromkeys((*meaning.warnings, *grounding.stage.warnings))),
             asked=said.asked(meaning, grounding.effects, scene, None if brief.embodiment == ANY else name),
         )
 
@@ -80,6 +81,8 @@ def _drawn(meaning: Meaning, text: str, rng: np.random.Generator) -> tuple[Groun
             _refuse(stage.reasons, text)
             said = Said(stage)
             scene = Furnishing(meaning, stage, grounding.effects).run()
+            if not grounding.effects:
+                _refuse([*stage.reasons, "nothing is left to do"], text)
             goal = goal_of(grounding.effects)
             assets = {thing.id: thing.asset for thing in stage.things}
             impossible = _impossible(All(goals=(goal, *stage.starts())), assets)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Literal
 
 import numpy as np
 
-from embodiedsmith.assets import Asset, build, categories
-from embodiedsmith.forge.agents.parts import PartMissing, default_part, find_parts, with_part
-from embodiedsmith.forge.language.meaning import NounPhrase, Relation, Size
-from embodiedsmith.spec import AssetSpec, Predicate
-from embodiedsmith.spec.scene import ParamValue
+from embodiedsmith.assets import categories
+from embodiedsmith.forge.agents import which
+from embodiedsmith.forge.agents.parts import PartMissing, find_parts, with_part
+from embodiedsmith.forge.agents.things import Ref, Thing, Use, has_part, suits
+from embodiedsmith.forge.language.meaning import NounPhrase
+from embodiedsmith.spec import Predicate
 
 PART_OWNERS = {"drawer": "drawer_unit", "board": "shelf"}
 """Whose drawer or shelf it is when nobody says."""
@@ -24,59 +25,30 @@ EVERY = (2, 4)
 """Fewest and most things for "every"."""
 
 
-@dataclass(eq=False)
-class Thing:
-    """One thing of the scene in the making."""
+@dataclass(frozen=True)
+class Relation:
+    """Where a thing is at the start, told from others: what an item of the scene cannot say."""
 
-    category: str
-    meant: frozenset[str] = frozenset()
-    """Categories that the words for it may mean; empty: only its own."""
-    color: str | None = None
-    size: Size | None = None
-    material: str | None = None
-    materials: tuple[str, ...] = ()
-    """Materials that the words for it may mean."""
-    params: dict[str, ParamValue] = field(default_factory=dict)
-    place: tuple[Literal["on", "inside"], Ref] | None = None
-    """Where it is at the start, when said or implied."""
-    joints: dict[str, float] = field(default_factory=dict)
-    told: set[str] = field(default_factory=set)
-    """Those of its joints whose state at the start the brief says."""
-    spoken: bool = True
-    """Whether the brief speaks of it: what nobody spoke of may vary."""
-    id: str = ""
+    name: str
+    """A predicate: `left_of`, `near`, `between` ..."""
+    args: tuple[Ref, ...]
 
-    @property
-    def spec(self) -> AssetSpec:
-        """What to build."""
-        return AssetSpec(
-            category=self.category, params=dict(self.params), color=self.color, material=self.material, size=self.size or "medium"
-        )
-
-    @property
-    def asset(self) -> Asset:
-        """The thing as built now."""
-        return build(self.spec)
+    def predicate(self) -> Predicate:
+        """As the spec says it; things have their ids."""
+        return Predicate(name=self.name, args=tuple(ref.thing.id for ref in self.args))
 
 
 @dataclass(frozen=True)
-class Ref:
-    """A thing, or a part of it."""
+class Mention:
+    """Things spoken of at once."""
 
-    thing: Thing
-    part: str | None = None
-    vague: bool = field(default=False, compare=False)
-    """Whether the words leave open which part of it."""
-
-    @property
-    def said(self) -> str:
-        """What the words say of it: the whole thing where they leave the part open."""
-        return self.thing.id if self.vague else self.text
-
-    @property
-    def text(self) -> str:
-        """As a predicate's argument."""
-        return f"{self.thing.id}.{self.part}" if self.part else self.thing.id
+    refs: tuple[Ref, ...]
+    turn: int
+    """In which statement or command, counted from the first."""
+    topic: bool
+    """Whether something was said of or done to them: "it" is rather one of these than a place."""
+    aside: bool
+    """Whether they only tell where something else was: "it" is hardly one of these."""
 
 
 @dataclass
@@ -85,126 +57,176 @@ class Stage:
 
     rng: np.random.Generator
     things: list[Thing] = field(default_factory=list)
-    mentions: list[tuple[Ref, ...]] = field(default_factory=list)
-    """Groups of references, latest last."""
-    topics: list[tuple[Ref, ...]] = field(default_factory=list)
-    """Those of them that something was said of or done to: "it" is rather one of these than a place."""
+    mentions: list[Mention] = field(default_factory=list)
+    """Latest last."""
+    turn: int = 0
+    """The statement or command that is read now."""
     named: set[str] = field(default_factory=set)
     """Categories that the brief names: a group word ("everything") means others."""
     quantified: set[str] = field(default_factory=set)
-    """Categories and tags that "every" or "all" ranges over: no others of them may lie about."""
+    """Categories and tags that "every" or "the largest" ranges over: no others of them may lie about."""
     counted: set[str] = field(default_factory=set)
     """Those of them that were said themselves ("fruit" of "every fruit")."""
+    handled: dict[Thing, None] = field(default_factory=dict)
+    """What commands have been about: "the others" are not these."""
+    used: list[Ref] = field(default_factory=list)
+    """What is to be used where words leave it open."""
+    initial: list[Relation] = field(default_factory=list)
+    """How things are to each other at the start, when said."""
+    rows: dict[tuple[str, frozenset[Thing]], tuple[Thing, ...]] = field(default_factory=dict)
+    """Things in order from left to right, or from near to far, by `side` or `depth`."""
     reasons: list[str] = field(default_factory=list)
     """Why the brief cannot be met, as far as found."""
+    warnings: list[str] = field(default_factory=list)
+    """Where words were taken in one of several ways."""
 
     def starts(self) -> tuple[Predicate, ...]:
-        """Which things are inside which at the start; they must have ids."""
-        return tuple(
+        """Which things are inside which at the start, and how they are to each other; they must have ids."""
+        inside = tuple(
             Predicate(name="inside", args=(thing.id, thing.place[1].text))
             for thing in self.things
             if thing.place is not None and thing.place[0] == "inside"
         )
+        return (*inside, *(relation.predicate() for relation in self.initial))
 
-    def mention(self, refs: Iterable[Ref], *, topic: bool = False) -> tuple[Ref, ...]:
+    def relate_row(self, name: str, row: Iterable[Thing]) -> None:
+        """Let each of a row of things be to the next as a predicate says."""
+        self.initial.extend(Relation(name, (Ref(one), Ref(other))) for one, other in itertools.pairwise(row))
+
+    def mention(self, refs: Iterable[Ref], *, topic: bool = False, aside: bool = False) -> tuple[Ref, ...]:
         """Note that things were spoken of just now."""
         refs = tuple(refs)
         if refs:
-            self.mentions.append(refs)
-            if topic:
-                self.topics.append(refs)
+            self.mentions.append(Mention(refs, self.turn, topic, aside))
         return refs
 
-    def resolve(self, phrase: NounPhrase, *, exclude: frozenset[Thing] = frozenset(), wants: str = "any") -> tuple[Ref, ...]:
+    def resolve(
+        self, phrase: NounPhrase, *, exclude: frozenset[Thing] = frozenset(), wants: Use = "any", aside: bool = False
+    ) -> tuple[Ref, ...]:
         """What a noun phrase means: things spoken of before, or new ones.
 
-        `wants` helps pronouns: `joint` (to be opened or closed), `movable`, `holder` (to be put in or on), `any`.
+        `wants` helps pronouns; `aside`: the phrase only tells where something else is.
         """
         match phrase.kind:
             case "pronoun":
-                refs = self.latest(wants, exclude=exclude, several=phrase.head == "them")
+                refs = self.latest(wants, exclude=exclude, several=phrase.head == "them", word=phrase.text)
                 if not refs:
                     self.reasons.append(f"'{phrase.text}': nothing to {_use(wants)} was spoken of before")
             case "part":
                 refs = self._part(phrase)
             case _:
                 refs = tuple(Ref(thing) for thing in self._things(phrase, exclude))
-        return self.mention(refs)
+        return self.mention(refs, aside=aside)
 
-    def latest(self, wants: str, *, exclude: frozenset[Thing] = frozenset(), several: bool = False) -> tuple[Ref, ...]:
-        """The things last spoken of that are good for something; `several`: a group of them, or the last two single ones."""
-        groups = [*self.mentions, *self.topics] if wants == "movable" else self.mentions
-        fitting = [tuple(ref for ref in group if ref.thing not in exclude and suits(ref, wants)) for group in reversed(groups)]
-        fitting = [group for group in fitting if group]
+    def latest(
+        self, wants: Use, *, exclude: frozenset[Thing] = frozenset(), several: bool = False, word: str = ""
+    ) -> tuple[Ref, ...]:
+        """The things last spoken of that are good for something; `several`: a group of them, or the last two single ones.
+
+        Where `word` ("it") could mean others too, that is said.
+        """
+        mentions = self.mentions
+        if wants == "movable":  # rather what was acted on than where it went
+            mentions = [*mentions, *(mention for mention in mentions if mention.topic)]
+        fitting: list[Mention] = []
+        for mention in reversed(mentions):
+            refs = tuple(ref for ref in mention.refs if ref.thing not in exclude and suits(ref, wants))
+            if refs:
+                fitting.append(Mention(refs, mention.turn, mention.topic, mention.aside))
         if not fitting:
             return ()
         if not several:
-            return fitting[0]
-        for group in fitting:
-            if len(group) > 1:
-                return group
-        singles = dict.fromkeys(group[0] for group in fitting)
+            if word:
+                which.note_rivals(self, word, fitting)
+            return fitting[0].refs
+        for mention in fitting:
+            if len(mention.refs) > 1:
+                return mention.refs
+        singles = dict.fromkeys(mention.refs[0] for mention in fitting)
         return tuple(reversed(list(singles)[:2]))
 
+    # Things
+
     def _things(self, phrase: NounPhrase, exclude: frozenset[Thing]) -> tuple[Thing, ...]:
-        names = self._categories(phrase)
+        if phrase.among is not None:
+            return which.some_of(self, phrase, exclude)
+        names = self.categories_of(phrase)
         if not names:
             return ()
+        if phrase.superlative is not None:
+            return which.extreme(self, phrase, names, exclude)
         if phrase.uncounted and (group := self._group(names, phrase, exclude)):
             return group
-        known = [t for t in self.things if t.category in names and t not in exclude and self._alike(t, phrase)]
-        wanted = self._count(phrase)
-        if len(known) > 1 and not phrase.fresh and phrase.count is None and phrase.quantity != "one":
+        known = which.placed(self, phrase, [t for t in self.known(names, exclude) if self.alike(t, phrase)])
+        wanted = self.count(phrase)
+        if phrase.fresh:
+            known = [thing for thing in known if thing not in self.handled]
+            if known and (phrase.count is None and phrase.quantity != "one"):
+                return tuple(known)
+        elif len(known) > 1 and phrase.count is None and phrase.quantity != "one":
             return tuple(known)
-        if known and not phrase.fresh and wanted <= len(known) and phrase.quantity != "each":
-            chosen = known[-1:] if wanted == 1 else known[-wanted:]
+        if known and wanted <= len(known) and phrase.quantity != "each":
+            chosen = which.of_several(self, phrase, known, wanted)
             for thing in chosen:
-                self._dress(thing, phrase, names)
+                self.dress(thing, phrase, names)
             return tuple(chosen)
         if phrase.quantity == "each":
-            self.counted.add(phrase.head)
-            self.quantified |= {phrase.head} | names
-        made = [self._make(str(self.rng.choice(sorted(names))), phrase, names) for _ in range(wanted)]
+            self.count_all(phrase.head, names)
+        made = [self.make(str(self.rng.choice(sorted(names))), phrase, names) for _ in range(wanted)]
         return tuple(sorted(made, key=lambda t: t.category))
+
+    def known(self, names: frozenset[str], exclude: frozenset[Thing] = frozenset()) -> list[Thing]:
+        """Things of some categories that were spoken of."""
+        return [thing for thing in self.things if thing.category in names and thing not in exclude]
+
+    def count_all(self, head: str, names: frozenset[str]) -> None:
+        """Note that words range over all things of a kind, so that there may be no more of them."""
+        self.counted.add(head)
+        self.quantified |= {head} | names
 
     def _group(self, names: frozenset[str], phrase: NounPhrase, exclude: frozenset[Thing]) -> tuple[Thing, ...]:
         """Several things of one kind that were last spoken of together."""
-        for refs in reversed(self.mentions):
-            things = tuple(ref.thing for ref in refs)
+        for mention in reversed(self.mentions):
+            things = tuple(ref.thing for ref in mention.refs)
             if things[0].category in names:
-                fits = len(set(things)) > 1 and all(t.category in names and self._alike(t, phrase) for t in things)
+                fits = len(set(things)) > 1 and all(t.category in names and self.alike(t, phrase) for t in things)
                 return things if fits and not exclude & {*things} else ()
         return ()
 
-    def _count(self, phrase: NounPhrase) -> int:
+    def count(self, phrase: NounPhrase) -> int:
+        """How many things a phrase wants: as many as it says, else one, or a number drawn."""
         if phrase.count is not None:
             if not 1 <= phrase.count <= MOST:
                 self.reasons.append(f"'{phrase.text}': not {phrase.count} but 1 to {MOST} of a kind can be asked for")
             return min(max(phrase.count, 1), MOST)
         if phrase.quantity == "one":
             return 1
-        low, high = EVERY if phrase.quantity == "each" else SEVERAL
+        low, high = EVERY if phrase.quantity == "each" and not phrase.fresh else SEVERAL
         return int(self.rng.integers(low, high + 1))
 
-    def _categories(self, phrase: NounPhrase) -> frozenset[str]:
+    def categories_of(self, phrase: NounPhrase) -> frozenset[str]:
         """Categories a phrase may mean that come in the looks it names."""
-        if phrase.kind == "one" and not phrase.head:
+        head, kind = phrase.head, phrase.kind
+        if kind == "one" and not head and self.handled:
+            head = list(self.handled)[-1].category  # "the others"
+        if kind == "one" and not head:
             self.reasons.append(f"'{phrase.text}': one of what?")
             return frozenset()
         known = categories()
-        if phrase.kind == "tag":
-            names = [name for name, category in known.items() if phrase.head in category.all_tags]
-            if phrase.head != "furniture":
+        if kind == "tag" or head not in known:
+            names = [name for name, category in known.items() if head in category.all_tags]
+            if head != "furniture":
                 names = [name for name in names if known[name].role == "object"] or names
             names = [name for name in names if name not in self.named] or names
         else:
-            names = [phrase.head]
+            names = [head]
         fitting = [name for name in names if not list(_look_faults(name, phrase))]
         if not fitting:
             self.reasons.extend(dict.fromkeys(fault for name in names for fault in _look_faults(name, phrase)))
         return frozenset(fitting)
 
-    def _alike(self, thing: Thing, phrase: NounPhrase) -> bool:
+    def alike(self, thing: Thing, phrase: NounPhrase) -> bool:
+        """Whether a thing may be what a phrase describes."""
         return (
             (phrase.color is None or thing.color is None or thing.color == phrase.color)
             and (phrase.size is None or thing.size is None or thing.size == phrase.size)
@@ -215,42 +237,63 @@ class Stage:
     def _told_apart(self, thing: Thing) -> bool:
         return sum(other.category == thing.category for other in self.things) > 1
 
-    def _dress(self, thing: Thing, phrase: NounPhrase, names: frozenset[str]) -> None:
+    def dress(self, thing: Thing, phrase: NounPhrase, names: frozenset[str]) -> None:
+        """Give a thing the looks that a phrase names."""
         thing.meant = thing.meant & names if thing.meant else names
         thing.color = phrase.color or thing.color
         thing.size = phrase.size or thing.size
         thing.material = _material(thing.category, phrase) or thing.material
         thing.materials = phrase.materials or thing.materials
 
-    def _make(self, category: str, phrase: NounPhrase, names: frozenset[str]) -> Thing:
+    def make(self, category: str, phrase: NounPhrase, names: frozenset[str]) -> Thing:
+        """A new thing as a phrase describes it."""
         thing = Thing(category)
-        self._dress(thing, phrase, names)
+        self.dress(thing, phrase, names)
         self.things.append(thing)
         return thing
 
+    # Parts
+
     def _part(self, phrase: NounPhrase) -> tuple[Ref, ...]:
+        if phrase.position is None and phrase.quantity == "one" and (used := self._used_part(phrase)):
+            return used
         owner = self._owner(phrase)
         if owner is None:
             return ()
         try:
             owner.params.update(
-                with_part(owner.spec, phrase.head, phrase.position, most=self._count(phrase) if phrase.quantity == "some" else 1)
+                with_part(owner.spec, phrase.head, phrase.position, most=self.count(phrase) if phrase.quantity == "some" else 1)
             )
             found = find_parts(owner.asset, phrase.head, phrase.position)
         except PartMissing as missing:
             self.reasons.append(str(missing))
             return ()
-        if phrase.position is None and phrase.quantity != "each":
-            vague = len(found) > (phrase.count or 1) and set(found) >= set(owner.asset.joints)
-            return tuple(Ref(owner, part, vague) for part in found[: phrase.count or 1])
-        return tuple(Ref(owner, part) for part in found)
+        if phrase.position is not None or phrase.quantity == "each" or len(found) <= (phrase.count or 1):
+            return tuple(Ref(owner, part) for part in found)
+        if phrase.count in (None, 1):
+            for mention in reversed(self.mentions):
+                for ref in mention.refs:
+                    if ref.thing is owner and ref.part in found:
+                        return (ref,)
+            title = " ".join(reversed(found[0].split("_")))
+            self.warnings.append(f"'{phrase.text}' is taken to be the {title}")
+        vague = set(found) >= set(owner.asset.joints)
+        return tuple(Ref(owner, part, vague) for part in found[: phrase.count or 1])
+
+    def _used_part(self, phrase: NounPhrase) -> tuple[Ref, ...]:
+        for ref in reversed(self.used):
+            if ref.part is not None and ref.part in find_parts(ref.thing.asset, phrase.head, None):
+                owner = phrase.owner
+                if owner is None or owner.kind == "pronoun" or owner.head == ref.thing.category:
+                    return (ref,)
+        return ()
 
     def _owner(self, phrase: NounPhrase) -> Thing | None:
         if phrase.owner is not None:
-            refs = self.resolve(phrase.owner, wants="joint")
+            refs = self.resolve(phrase.owner, wants="joint", aside=True)
             return refs[0].thing if refs else None
-        for group in reversed(self.mentions):
-            for ref in group:
+        for mention in reversed(self.mentions):
+            for ref in mention.refs:
                 if has_part(ref.thing, phrase.head):
                     return ref.thing
         category = PART_OWNERS.get(phrase.head)
@@ -262,40 +305,7 @@ class Stage:
         known = [thing for thing in self.things if thing.category == category]
         if known:
             return known[-1]
-        return self._make(category, NounPhrase(kind="category", head=category, text=phrase.text), frozenset({category}))
-
-
-def has_part(thing: Thing, word: str) -> bool:
-    """Whether a thing has a drawer, door or board, as built now."""
-    try:
-        return bool(find_parts(thing.asset, word, None))
-    except PartMissing:
-        return False
-
-
-def suits(ref: Ref, wants: str) -> bool:
-    """Whether a thing is good for something: see `Stage.resolve`."""
-    asset = ref.thing.asset
-    furniture = categories()[ref.thing.category].role == "furniture"
-    match wants:
-        case "joint":
-            return bool(asset.joints) and (ref.part is None or ref.part in asset.joints)
-        case "movable":
-            return not furniture
-        case "holder":
-            return bool(asset.affordances.cavities) or furniture or bool(asset.affordances.supports)
-        case _:
-            return True
-
-
-def opened_part(ref: Ref) -> Ref:
-    """The door or drawer meant when a thing as a whole is opened or closed."""
-    return ref if ref.part else Ref(ref.thing, default_part(ref.thing.asset), vague=True)
-
-
-def relation_of(relation: Relation) -> Literal["on", "inside"]:
-    """A start place's relation as the scene says it."""
-    return "inside" if relation == "in" else "on"
+        return self.make(category, NounPhrase(kind="category", head=category, text=phrase.text), frozenset({category}))
 
 
 def _material(category: str, phrase: NounPhrase) -> str | None:
@@ -311,5 +321,8 @@ def _look_faults(name: str, phrase: NounPhrase) -> Iterator[str]:
         yield f"there is no {word} of {' or '.join(phrase.materials)}; it is made of {', '.join(category.materials)}"
 
 
-def _use(wants: str) -> str:
-    return {"joint": "open or close", "movable": "move", "holder": "put things in or on"}.get(wants, "mean")
+def _use(wants: Use) -> str:
+    uses: dict[Use, str] = {
+        "joint": "open or close", "movable": "move", "holder": "put things in or on", "hollow": "put things in",
+    }  # fmt: skip
+    return uses.get(wants, "mean")

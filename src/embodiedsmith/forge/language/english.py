@@ -1,11 +1,10 @@
 """The English grammar: tokens to a `Meaning`.
 
-brief     = {clause}
+brief     = {["first" | "then"] clause [("before" | "after") command]}
 clause    = verb [things] {where} | where | things be where | "there are" things [where] | "no" things
           | "I want" things ought-where | things ought where          (ought: "should be", "belongs", "to be")
-where     = relation thing | relation                 ("in the bowl", "inside")
-things    = thing {("and" | ",") thing}
-thing     = {article | quantity | number | colour | size | material | position} head ["of" thing]
+          | "do not move" things | things "must not be moved" | "use" thing | "do not open" thing
+Things and places are read by `english_things`.
 """
 
 from __future__ import annotations
@@ -13,32 +12,22 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal, cast
 
-from embodiedsmith.forge.language.clauses import Draft, has_joints, looks, place_of_surface
+from embodiedsmith.forge.language.clauses import Draft, place_of_surface
 from embodiedsmith.forge.language.cursor import Cursor, Stuck
+from embodiedsmith.forge.language.english_things import Things, dressed
 from embodiedsmith.forge.language.lexer import Token
-from embodiedsmith.forge.language.lexicon import Kind
-from embodiedsmith.forge.language.meaning import Action, Command, Meaning, NounPhrase, Place, Quantity, Relation, Statement
+from embodiedsmith.forge.language.meaning import Action, Command, Meaning, NounPhrase, Place, Relation, Statement
 from embodiedsmith.forge.language.words_en import BIN
 
-_HEADS: tuple[Kind, ...] = ("noun", "tag", "part", "pronoun", "one")
-_LOOKS: tuple[Kind, ...] = ("color", "size", "material", "position")
-_MODIFIERS: tuple[Kind, ...] = (
-    "article",
-    "fresh",
-    "quantifier",
-    "number",
-    "color",
-    "size",
-    "material",
-    "position",
-    "clutter",
-    "setting",
-)
-_AFTER_CLUTTER: tuple[Kind, ...] = ("noun", "setting", "clutter", "comma", "stop", "and")
-MASS = ("fruit", "food", "tableware", "cutlery", "drinkware", "cookware", "stationery", "cleaning")
-"""Groups whose English word counts for several without an ending: "the silverware"."""
 _DELIBERATE = ("lift", "raise", "elevate", "hold", "grasp", "grip", "seize", "clutch")
 """Verbs that are a deed of their own; "pick up" is only the beginning of another."""
+_KEEPING = ("leave", "keep", "leaving", "keeping")
+"""Verbs by which something is to be so at the end, whatever it is at the start."""
+_PUSHING = ("push", "nudge", "pushing", "nudging")
+"""Verbs of touching that move a thing where a place follows."""
+_BESIDE = ("left", "right", "front", "behind", "near", "between")
+"""Relations by which the place of a thing is told from another's: "in the bowl next to the plate" is in that bowl."""
+_NO_GOAL = "what is not to be done is no goal by itself: say what is to be done, too"
 
 
 class English:
@@ -47,32 +36,129 @@ class English:
     def __init__(self, tokens: list[Token]) -> None:
         self.cursor = Cursor(tokens)
         self.draft = Draft(language="en")
-        self.then = False
-        self.last_noun: str | None = None
+        self.things = Things(self.cursor, self.draft)
+        self.then = self.first = False
+        self.sentence = 0
+        """How many commands there were when this sentence began."""
+        self.postponed: list[Command] = []
+        """What is to be done after the rest of its sentence: "before closing it, ..."."""
 
     def read(self) -> Meaning:
         """The brief's meaning; raises `Stuck` where the grammar cannot go on."""
         while not self.cursor.done:
             if self.cursor.take("then"):
                 self.then = True
+            elif self._first_here():
+                self.cursor.take("first")
+                self._mark_first()
+            elif self.cursor.sees("before", "after"):
+                self._ordered()
             elif not self._separator():
                 before = self.cursor.at
                 self._clause()
                 if self.cursor.at == before:
                     raise self.cursor.stuck("has no place here")
-        return self.draft.finish()
+        self._do_postponed()
+        meaning = self.draft.finish()
+        forbidden = [command.word for command in meaning.commands if command.keep and command.word.lower() not in _KEEPING]
+        if meaning.commands and len(forbidden) == len(meaning.commands):
+            raise Stuck(forbidden[0], _NO_GOAL)
+        if meaning.still and not meaning.commands:
+            raise Stuck(meaning.still[0].text, _NO_GOAL)
+        return meaning
 
     def _separator(self) -> bool:
         if self.cursor.sees("verb", "fresh"):
             return False
-        return self.cursor.take("and", "comma", "stop", "filler") is not None
+        token = self.cursor.take("and", "comma", "stop", "filler")
+        if token is not None and token.has("stop"):
+            self._do_postponed()
+            self.sentence = len(self.draft.commands)
+        return token is not None
+
+    # Order
+
+    def _first_here(self) -> bool:
+        """Whether "first" says when, and not which ("the first drawer")."""
+        return self.cursor.sees("first") and not self.cursor.sees("noun", "part", "one", "tag", "kind", ahead=1)
+
+    def _mark_first(self) -> None:
+        """ "first open the drawer", or "open the drawer first"."""
+        if self.cursor.sees("verb", "comma", "filler", "article", "want") or not self.draft.commands:
+            self.first = True
+        else:
+            self.draft.commands[-1] = replace(self.draft.commands[-1], first=True)
+
+    def _ordered(self) -> None:
+        """ "X before doing Y", "after doing Y, X", and the other two ways round."""
+        word = self.cursor.take("before", "after")
+        assert word is not None
+        self.cursor.skip("filler")
+        if not self.cursor.sees("verb"):
+            raise self.cursor.stuck(f"a deed must follow '{word.text}', such as '{word.text} closing the drawer'")
+        leading, told = len(self.draft.commands) == self.sentence, len(self.draft.commands)
+        after = word.has("after")
+        if leading or not after:
+            self.first = self.first or (leading and after)
+            self._command()
+            self._join_order(told, leading=leading, after=after)
+            return
+        earlier = self.draft.commands[self.sentence :]  # "close the drawer after putting the mug in it"
+        del self.draft.commands[self.sentence :]
+        self.first, self.then = earlier[0].first or not earlier[0].then, earlier[0].then
+        self._command()
+        made = self.draft.commands[self.sentence :]
+        self.draft.commands[self.sentence :] = [_naming(command, earlier[0]) for command in made]
+        self.draft.commands += [replace(earlier[0], first=False, then=True), *earlier[1:]]
+
+    def _join_order(self, told: int, *, leading: bool, after: bool) -> None:
+        """Mark what was just read, and what it comes before or after, as steps of one order."""
+        if after:  # "after closing it, lift the mug"
+            self.then = True
+            return
+        made = self.draft.commands[told:]
+        if leading:  # "before closing the drawer, put the mug in it"
+            del self.draft.commands[told:]
+            self.postponed += made
+            return
+        head = self.draft.commands[self.sentence]
+        if not head.then:
+            self.draft.commands[self.sentence] = replace(head, first=True)
+        self.draft.commands[told] = replace(made[0], then=True)
+
+    def _do_postponed(self) -> None:
+        """End of a sentence that began with "before doing ...": now that is done, too."""
+        if not self.postponed:
+            return
+        main = self.draft.commands[self.sentence :]
+        main = [_naming(command, self.postponed[0]) for command in main]
+        if main and not main[0].then:
+            main[0] = replace(main[0], first=True)
+        self.draft.commands[self.sentence :] = main
+        for command in self.postponed:
+            self.draft.commands.append(replace(command, then=True))
+        self.postponed = []
+
+    def _add(self, command: Command) -> None:
+        """Append a command with the words of order said before it."""
+        then, self.then = self.then, False
+        first, self.first = self.first, False
+        self.draft.add(replace(command, then=then, first=first))
+
+    # Clauses
 
     def _clause(self) -> None:
         if self.cursor.sees("absent"):
-            self.cursor.take("absent")
-            self.draft.absent.extend(self._things())
+            self._absent()
+        elif (still := self.cursor.take("still")) is not None:
+            self._still(still)
+        elif (forbidden := self.cursor.sense("forbid")) is not None:
+            self._forbidden(forbidden.value)
+        elif self.cursor.take("use"):
+            self._used()
         elif (want := self.cursor.take("want")) is not None:
-            self._wish(want, self._things())
+            if not self.cursor.sees("still"):
+                self._wish(want, self.things.things())
         elif self.cursor.take("exist") or self.cursor.take("with"):
             self._existing()
         elif self.cursor.sees("verb") and not self._adjective_here():
@@ -86,33 +172,98 @@ class English:
         """Whether the verb here is an adjective: "clean desk"."""
         return self.cursor.sees("clutter") and self.cursor.sees("noun", "setting", "clutter", ahead=1)
 
+    # What is not to be
+
+    def _absent(self) -> None:
+        word = self.cursor.take("absent")
+        if word is not None and word.text.lower().endswith("nothing else"):
+            self.draft.clutter = "tidy"
+            self.things.where()
+            return
+        self.draft.absent.extend(self.things.things())
+
+    def _still(self, word: Token) -> None:
+        """ "Do not move the plate", "without touching the bowl"."""
+        things = self._placed(self.things.things())
+        if any(thing.kind == "tag" and thing.fresh for thing in things):
+            raise Stuck(f"{word.text} {things[0].text}", "say which things are not to be moved: everything else cannot be told")
+        self._keep_still(things, word)
+
+    def _keep_still(self, things: tuple[NounPhrase, ...], word: Token) -> None:
+        self.draft.still.extend(things)
+        if any(part in word.text.lower() for part in ("touch", "disturb", "knock", "bump")):
+            names = " and ".join(thing.text for thing in things)
+            self.draft.warnings.append(f"'{word.text} {names}' is checked as: what is meant stays where it is")
+
+    def _forbidden(self, kept: str) -> None:
+        """ "Do not close the drawer": it is open at the end."""
+        word = self.cursor.take("forbid")
+        assert word is not None
+        themes = self.things.things() if self.things.at_thing() else ()
+        self._add(Command(action=cast(Action, kept), word=word.text, themes=themes, keep=True))
+
+    def _placed(self, things: tuple[NounPhrase, ...]) -> tuple[NounPhrase, ...]:
+        """Things with the place that tells which is meant, when one follows."""
+        place = self.things.where()
+        return things if place is None else tuple(replace(thing, place=thing.place or place) for thing in things)
+
     # Statements about the scene
 
     def _existing(self) -> None:
-        things = self._things()
-        place = self._where()
-        if place is not None and place.target is not None and self._is_setting(place.target):
-            place = self._set_scene(place)
+        """ "There are", "with": things that are there, perhaps at least so many."""
+        if self.cursor.sees("absent"):
+            self._absent()
+            return
+        if self.cursor.sees("clutter") and self.cursor.sees("stop", "comma", ahead=1):
+            self.things.scene_words()
+            return
+        pending, self.draft.pending_place = self.draft.pending_place, None
+        things = self.things.things()
+        least = self.things.least
+        place = self.things.where() or pending
+        if place is not None and place.target is not None and place.relation == "on" and _surface(place):
+            self.draft.surface = place.target
+            place = None
+        first = things[0]
+        if least and len(things) == 1 and first.kind == "tag" and first.head == "object" and first.count is not None:
+            self.draft.at_least = first.count
+            return
+        self._state_of(things, place)
+
+    def _state_of(self, things: tuple[NounPhrase, ...], place: Place | None) -> None:
+        """Things that are there; "two mugs, a red one and a blue one" are two."""
+        first, *rest = things
+        if first.count is not None and first.count > 1 and rest and all(thing.kind == "one" for thing in rest):
+            self.draft.statements.append(Statement(things=(first,), place=place))
+            self.draft.statements.append(Statement(things=tuple(replace(thing, among=first) for thing in rest)))
+            return
         self.draft.statements.append(Statement(things=things, place=place))
 
     def _leading_place(self) -> None:
         """ "On the desk, ..." or "from the table, take ...": sets the scene, or where the next thing is."""
         source = self.cursor.sense("relation")
-        self.cursor.at += 1
-        self._scene_words()
-        if not self._at_thing():
+        if source is not None and source.value in _BESIDE:
+            place = self.things.where()
+        else:
+            self.cursor.at += 1
+            self.things.scene_words()
+            if not self.things.at_thing():
+                return
+            place = Place(relation=cast(Relation, source.value if source else "on"), target=self.things.thing())
+        if place is None or place.target is None:
             return
-        thing = self._thing()
-        if source is not None and source.value == "from":
-            self.draft.pending_source = thing
+        if place.relation == "from":
+            self.draft.pending_source = place.target
             return
-        relation = cast(Relation, source.value if source else "on")
-        if place_of_surface(thing) is not None:
-            self.draft.surface = thing
+        if place_of_surface(place.target) is not None and place.relation not in _BESIDE:
+            self.draft.surface = place.target
             if self.cursor.sees("article", "number", "quantifier") and not self._verb_ahead():
-                self.draft.statements.append(Statement(things=self._things(), place=Place(relation=relation, target=thing)))
+                self.draft.statements.append(Statement(things=self.things.things(), place=place))
             return
-        self.draft.pending_place = Place(relation=relation, target=thing)
+        if self.cursor.take("be"):  # "behind the box is a mug"
+            self._state_of(self.things.things(), place)
+            return
+        self.draft.pending_place = place
 
     def _verb_ahead(self) -> bool:
         ahead = 0
@@ -124,31 +275,63 @@ class English:
 
     def _described(self) -> None:
         """A clause that begins with a thing: what it is like, where it is, or a verb left out."""
-        self._scene_words()
-        if self.cursor.done or not self._at_thing():
+        self.things.scene_words()
+        if self.cursor.done or not self.things.at_thing():
             return
-        things = self._things()
+        things = self.things.things()
         if self.cursor.take("not_needed"):
             self.draft.absent.extend(things)
-            return
-        if self.cursor.take("be"):
-            result = self.cursor.take("result")
-            if result is not None:
-                state = result.sense("result")
-                value: Literal["open", "closed"] = "open" if state is not None and state.value == "open" else "closed"
-                self.draft.statements.append(Statement(things=things, state=value))
-                return
-            self.draft.statements.append(Statement(things=things, place=self._where()))
-            return
-        if self.cursor.sees("ought"):
+        elif self.cursor.take("be"):
+            self._is(things)
+        elif self.cursor.sees("ought"):
             self._wish(None, things)
+        elif (still := self.cursor.take("unmoved")) is not None:
+            self._keep_still(things, still)
+        elif self.cursor.sees("stay"):
+            self._stays(things)
+        elif self.cursor.sees("color", "size", "material") and all(thing.among is not None for thing in things):
+            self._like(things)
+        else:
+            self._verbless(things)
+
+    def _is(self, things: tuple[NounPhrase, ...]) -> None:
+        """After "is": open or closed, what it is like, or where it is."""
+        if (result := self.cursor.take("result")) is not None:
+            self.draft.statements.append(Statement(things=things, state=_state(result)))
+        elif self.cursor.sees("color", "size", "material"):
+            self._like(things)
+        elif (token := self.cursor.peek()) is not None and token.has("superlative"):
+            self.cursor.at += 1
+            sense = token.sense("superlative")
+            assert sense is not None
+            found = cast("Literal['largest', 'smallest']", sense.value)
+            self.draft.statements.append(Statement(things=tuple(replace(thing, superlative=found) for thing in things)))
+        else:
+            self._state_of(things, self.things.where())
+
+    def _like(self, things: tuple[NounPhrase, ...]) -> None:
+        """What things are like: "red and large"."""
+        words = self.things.looks_here()
+        self.draft.statements.append(Statement(things=tuple(dressed(thing, words) for thing in things)))
+
+    def _stays(self, things: tuple[NounPhrase, ...]) -> None:
+        """ "The drawer should stay open", "the plate must stay where it is"."""
+        word = self.cursor.take("stay")
+        assert word is not None
+        if (result := self.cursor.take("result")) is not None:
+            sense = result.sense("result")
+            assert sense is not None
+            self._add(Command(action=cast(Action, sense.value), word="keep", themes=things, keep=True))
             return
-        place = self._where()
+        self.cursor.take("unmoved")
+        self._keep_still(self._placed(things), word)
+
+    def _verbless(self, things: tuple[NounPhrase, ...]) -> None:
+        place = self.things.where()
         last = self.draft.commands[-1] if self.draft.commands else None
-        if place is not None and last is not None and last.destination is not None:
-            self.draft.commands.append(
-                Command(action=last.action, word=last.word, themes=things, destination=place, then=self._took_then())
-            )
+        if place is not None and last is not None and last.destination is not None:  # "and the apple in the bowl"
+            command = Command(action=last.action, word=last.word, themes=things, destination=place)
+            self._add(command)
             return
         surface = place_of_surface(things[0]) if len(things) == 1 else None
         if surface is not None and place is None:
@@ -157,51 +340,26 @@ class English:
         self.draft.statements.append(Statement(things=things, place=place, verbless=place is not None))
 
     def _wish(self, want: Token | None, things: tuple[NounPhrase, ...]) -> None:
-        """ "I want the mug on the plate", "the drawer should be open"."""
-        ought = self.cursor.take("ought")
+        """ "I want the mug on the plate", "the drawer should be open", "make sure the drawer is closed"."""
+        ought = self.cursor.take("ought") or (want and self.cursor.take("be"))
         word = (want or ought or self.cursor.tokens[-1]).text
-        result = self.cursor.sense("result")
-        if result is not None:
+        if (unmoved := self.cursor.take("unmoved")) is not None:
+            self._keep_still(things, unmoved)
+        elif self.cursor.sees("stay"):
+            self._stays(things)
+        elif (result := self.cursor.sense("result")) is not None:
             self.cursor.at += 1
-            self.draft.add(Command(action=cast(Action, result.value), word=word, themes=things, then=self._took_then()))
-            return
-        command = self._modify(Command(action="put", word=word, themes=things, then=self._took_then()))
-        self.draft.add(replace(command, word="put"))
+            self._add(Command(action=cast(Action, result.value), word=word, themes=things))
+        else:
+            self._add(replace(self._modify(Command(action="put", word=word, themes=things)), word="put"))
 
-    def _scene_words(self) -> None:
-        """Settings and how cluttered they are, standing alone: "a cluttered kitchen"."""
-        while True:
-            ahead = 0
-            while self.cursor.sees("article", ahead=ahead):
-                ahead += 1
-            token = self.cursor.peek(ahead)
-            if token is None or not token.has("setting", "clutter") or token.has("color"):
-                return
-            if token.has("setting") and self.cursor.sees("noun", "part", ahead=ahead + 1):
-                self._note(token)
-                self.cursor.at += ahead + 1
-                continue
-            goes_on = self.cursor.peek(ahead + 1) is not None
-            if token.has("clutter") and goes_on and not self.cursor.sees(*_AFTER_CLUTTER, ahead=ahead + 1):
-                return
-            self._note(token)
-            self.cursor.at += ahead + 1
-
-    def _note(self, token: Token) -> None:
-        setting, clutter = token.sense("setting"), token.sense("clutter")
-        if setting is not None:
-            self.draft.setting = setting.value
-        if clutter is not None:
-            self.draft.clutter = cast(Literal["cluttered", "tidy"], clutter.value)
-
-    def _is_setting(self, thing: NounPhrase) -> bool:
-        return place_of_surface(thing) is not None
-
-    def _set_scene(self, place: Place) -> Place | None:
-        if place.target is not None and place.relation == "on":
-            self.draft.surface = place.target
-            return None
-        return place
+    def _used(self) -> None:
+        """ "Use the left drawer": which one is meant, or what the next things go into."""
+        self.draft.used.append(self.things.thing())
+        start = self.cursor.at
+        relation = self.cursor.take("relation")
+        if relation is None or relation.text.lower() != "to" or not self.cursor.sees("verb"):
+            self.cursor.at = start
 
     # Commands
 
@@ -211,69 +369,84 @@ class English:
         sense = verb.sense("verb")
         assert sense is not None
         self.cursor.skip("filler")
-        if sense.value == "tidy":
-            self._tidy()
-            return
-        if sense.value == "contact":
-            self._contact(verb)
-            return
-        if sense.value == "empty":
-            self._empty(verb)
-            return
-        if sense.value == "discard":
-            self._discard(verb)
-            return
-        action = cast(Action, sense.value)
+        match sense.value:
+            case "tidy":
+                self._tidy()
+            case "contact":
+                self._contact(verb)
+            case "empty":
+                self._empty(verb)
+            case "discard":
+                self._discard(verb)
+            case _:
+                self._handle(verb, cast(Action, sense.value))
+
+    def _handle(self, verb: Token, action: Action) -> None:
+        """A verb of moving, holding, opening or closing, with its things and places."""
+        keeps = verb.text.lower() in _KEEPING
         result = self.cursor.take("result") if self.cursor.sees("article", "noun", "part", ahead=1) else None
-        themes = self._things() if self._at_thing() else ()
-        command = Command(action=action, word=verb.text, themes=themes, then=self._took_then())
-        command = self._modify(command)
+        themes = self.things.things() if self.things.at_thing() else ()
+        if keeps and (unmoved := self.cursor.take("unmoved")) is not None:
+            self._keep_still(themes, unmoved)
+            return
+        command = self._modify(Command(action=action, word=verb.text, themes=themes))
+        if keeps and (unmoved := self.cursor.take("unmoved")) is not None:  # "leave the mug on the plate where it is"
+            self._keep_still(command.themes if command.destination is None else _at(command), unmoved)
+            return
         result = result or self.cursor.take("result")
         if result is not None:
             found = result.sense("result")
             assert found is not None
-            command = replace(command, action=cast(Action, found.value), destination=None)
+            kept = keeps and found.value != "upright"
+            command = replace(command, action=cast(Action, found.value), destination=None, keep=kept)
             self.cursor.skip("filler")
-        if action in ("touch", "put") and command.action == "touch" and command.destination is not None:
-            command = replace(command, action="put")
-        deliberate = verb.text.lower().split()[0] in _DELIBERATE
-        self.draft.add(replace(command, deliberate=deliberate))
+        command = replace(command, deliberate=verb.text.lower().split()[0] in _DELIBERATE)
+        for step in self._in_turn(command):
+            self._add(step)
+
+    def _in_turn(self, command: Command) -> list[Command]:
+        """The same for each thing, one after the other, where the words say "in that order"."""
+        if self.cursor.take("orderly") is None or len(command.themes) < 2:
+            return [command]
+        self.first, self.then = self.first or not self.then, self.then
+        first, *rest = (replace(command, themes=(theme,)) for theme in command.themes)
+        self._add(first)
+        for step in rest[:-1]:
+            self.then = True
+            self._add(step)
+        self.then = True
+        return rest[-1:]
 
     def _contact(self, verb: Token) -> None:
         """ "Make the spoon touch the plate"."""
-        themes = self._things()
+        themes = self.things.things()
         touch = self.cursor.sense("verb")
         if touch is None or touch.value != "touch":
             raise self.cursor.stuck(f"'touch' was expected after '{verb.text} ...'")
         self.cursor.at += 1
-        destination = Place(relation="near", target=self._thing())
-        self.draft.add(Command(action="contact", word=verb.text, themes=themes, destination=destination, then=self._took_then()))
+        destination = Place(relation="near", target=self.things.thing())
+        self._add(Command(action="contact", word=verb.text, themes=themes, destination=destination))
 
     def _empty(self, verb: Token) -> None:
         """ "Empty the drawer", "empty the box into the bin": all that is in it comes out."""
         everything = NounPhrase(kind="tag", head="object", text="everything", quantity="each")
-        source = self._thing()
-        command = Command(action="remove", word=verb.text, themes=(everything,), source=source, then=self._took_then())
-        self.draft.add(self._modify(command))
+        source = self.things.thing()
+        self._add(self._modify(Command(action="remove", word=verb.text, themes=(everything,), source=source)))
 
     def _discard(self, verb: Token) -> None:
         """ "Throw the can away": into the bin, where no other place is named."""
-        themes = self._things() if self._at_thing() else ()
-        command = self._modify(Command(action="put", word=verb.text, themes=themes, then=self._took_then()))
+        themes = self.things.things() if self.things.at_thing() else ()
+        command = self._modify(Command(action="put", word=verb.text, themes=themes))
         if command.destination is None:
             rubbish = NounPhrase(kind="category", head=BIN, text=BIN)
             command = replace(command, destination=Place(relation="in", target=rubbish))
-        self.draft.add(command)
-
-    def _took_then(self) -> bool:
-        then, self.then = self.then, False
-        return then
+        self._add(command)
 
     def _tidy(self) -> None:
         self.draft.clutter = self.draft.clutter or "tidy"
-        self._scene_words()
-        if self._at_thing():
-            thing = self._thing()
+        self.things.scene_words()
+        if self.things.at_thing():
+            thing = self.things.thing()
             if place_of_surface(thing) is None:
                 raise self.cursor.stuck("only a table, a desk, a counter or a kitchen can be tidied")
             self.draft.surface = thing
@@ -284,325 +457,79 @@ class English:
         source = command.source
         while True:
             self.cursor.skip("filler")
-            place = self._where()
+            place = self.things.where(alike=command.action == "stack")
             if place is None:
                 break
             if place.relation == "from":
                 source = place.target or source
                 if place.target is None and command.action in ("take", "lift"):
                     command = replace(command, action="remove")
-            elif place.target is not None and self._sets_scene(place):
-                continue
             else:
                 places.append(place)
-        command = replace(command, source=source)
-        return _assign(command, places)
+        return self._assign(replace(command, source=source), places)
 
-    def _sets_scene(self, place: Place) -> bool:
-        return place.target is not None and place.target.head == "setting"
+    def _assign(self, command: Command, places: list[Place]) -> Command:
+        """Which of the places said is where it goes, and which says where something is."""
+        if not places:
+            return command
+        *before, last = places
+        if _tells_which(command, last, moved=bool(before)):
+            themes = tuple(replace(theme, place=last) for theme in command.themes)
+            return replace(command, themes=themes)
+        if before and _surface(last) and not _surface(before[-1]):  # "next to the bowl on the table"
+            if last.target is not None and self.draft.surface is None:
+                self.draft.surface = last.target
+            last, before = before[-1], before[:-1]
+        elif before and last.relation in _BESIDE and before[-1].relation not in _BESIDE and not _surface(before[-1]):
+            last, before = self._nested(before[-1], last), before[:-1]
+        action: Action = "put" if command.action in ("take", "remove", "touch") else command.action
+        themes = tuple(replace(theme, place=before[-1]) if before else theme for theme in command.themes)
+        return replace(command, action=action, themes=themes, destination=last)
 
-    def _where(self) -> Place | None:
-        """A relation and what it is to, or a relation alone ("inside"); None when there is neither here."""
-        start = self.cursor.at
-        relation = self.cursor.sense("relation")
-        adverb = self.cursor.sense("adverb")
-        if relation is None and adverb is None:
-            return None
-        self.cursor.at += 1
-        if relation is not None:
-            self._setting_after_relation()
-            if self._at_thing():
-                return Place(relation=cast(Relation, relation.value), target=self._thing())
-            if self.cursor.at > start + 1:
-                return self._where()
-        if adverb is not None:
-            return Place(relation=cast(Relation, adverb.value), target=None)
-        raise self.cursor.stuck("a thing must follow 'in', 'on', 'next to', 'to' or 'from'")
+    def _nested(self, place: Place, beside: Place) -> Place:
+        """ "In the bowl next to the plate": the bowl that is next to the plate."""
+        if place.target is None or beside.target is None:
+            return place
+        self.draft.warnings.append(f"'{beside.target.text}' is taken to say where '{place.target.text}' is")
+        return replace(place, target=replace(place.target, place=beside))
 
-    def _setting_after_relation(self) -> None:
-        """ "in the kitchen": no thing, but where everything happens."""
-        ahead = 0
-        while self.cursor.sees("article", "clutter", ahead=ahead):
-            ahead += 1
-        token = self.cursor.peek(ahead)
-        if token is not None and token.has("setting") and not self.cursor.sees("noun", "part", ahead=ahead + 1):
-            self._scene_words()
 
-    # Things
-
-    def _at_thing(self) -> bool:
-        """Whether a thing begins here."""
-        ahead = 0
-        while self.cursor.sees(*_MODIFIERS, "of", "kind", ahead=ahead) and not self.cursor.sees(
-            "noun", "part", "tag", ahead=ahead
-        ):
-            if ahead > 0 and self.cursor.sees("one", ahead=ahead):
-                return True
-            if self.cursor.sees("pronoun", ahead=ahead) and not self.cursor.sees(*_MODIFIERS, *_HEADS, ahead=ahead + 1):
-                return True
-            if self.cursor.sees("quantifier", ahead=ahead):
-                return True
-            ahead += 1
-        return self.cursor.sees(*_HEADS, ahead=ahead) or (ahead > 0 and self.cursor.sees("color", ahead=ahead - 1))
-
-    def _things(self) -> tuple[NounPhrase, ...]:
-        things = [self._thing()]
-        while True:
-            start = self.cursor.at
-            joined = bool(self.cursor.take("comma"))
-            joined = bool(self.cursor.take("and")) or joined
-            if not joined or self.cursor.sees("verb", "then", "relation") or not self._at_thing() or self._clause_of_its_own():
-                self.cursor.at = start
-                return tuple(things)
-            things.append(self._thing())
-
-    def _clause_of_its_own(self) -> bool:
-        """Whether the thing here begins a new clause ("and the door is open")."""
-        start = self.cursor.at
-        self._thing()
-        new = self.cursor.sees("be", "not_needed")
-        self.cursor.at = start
-        return new
-
-    def _thing(self) -> NounPhrase:
-        start = self.cursor.at
-        quantity: Quantity = "one"
-        count: int | None = None
-        words: dict[str, str] = {}
-        fresh = False
-        while True:
-            token = self.cursor.peek()
-            if token is None:
-                break
-            if token.has("kind") and self.cursor.sees("noun", ahead=1):
-                self.cursor.at += 1
-                continue
-            if token.has("part") and not self.cursor.sees("noun", ahead=1):
-                break
-            if token.has("noun", "tag") and not (
-                token.has("color", "material", "clutter") and self.cursor.sees(*_HEADS, *_MODIFIERS, ahead=1)
-            ):
-                break
-            if token.has("pronoun") and not self.cursor.sees(*_HEADS, *_MODIFIERS, ahead=1):
-                break
-            if token.has("one") and not token.has("number"):
-                break
-            if (
-                token.has("one")
-                and token.has("number")
-                and words
-                and not self.cursor.sees("noun", "tag", "part", *_MODIFIERS, ahead=1)
-            ):
-                break
-            if token.has("one") and fresh:
-                break
-            if token.has("fresh"):
-                fresh = True
-            elif (found := token.sense("quantifier")) is not None:
-                if found.value == "everything":
-                    return self._everything()
-                quantity, count = _quantity(found.value, count)
-            elif (found := token.sense("number")) is not None:
-                count = int(found.value)
-            elif (found := token.sense("clutter") or token.sense("setting")) is not None:
-                self._note(token)
-            elif not self._modifier(token, words) and not token.has("article", "of"):
-                break
-            self.cursor.at += 1
-        return self._head(start, quantity, count, words, fresh)
-
-    def _everything(self) -> NounPhrase:
-        """ "Everything", and what it is like: "everything red", "everything that is small"."""
-        start = self.cursor.at
-        self.cursor.at += 1
-        words: dict[str, str] = {}
-        if self.cursor.sees("be") and self.cursor.sees("color", "size", "material", ahead=1):
-            self.cursor.at += 1
-        while (token := self.cursor.peek()) is not None and not token.has("position") and self._modifier(token, words):
-            self.cursor.at += 1
-        return NounPhrase(
-            kind="tag", head="object", text=self.cursor.text(start), quantity="each",
-            color=words.get("color"), size=looks(words)[0], materials=looks(words)[1],
-        )  # fmt: skip
-
-    def _modifier(self, token: Token, words: dict[str, str]) -> bool:
-        """Note a colour, size, material or position; whether the token was one."""
-        for kind in _LOOKS:
-            sense = token.sense(kind)
-            if sense is not None:
-                words[kind] = sense.value
-                return True
+def _tells_which(command: Command, last: Place, *, moved: bool) -> bool:
+    """Whether a place says where a thing is, and not where it goes: "take the mug on the plate", "lift the one in the box"."""
+    if command.action in ("put", "stack") or command.word.lower() in _PUSHING:
         return False
-
-    def _head(self, start: int, quantity: Quantity, count: int | None, words: dict[str, str], fresh: bool) -> NounPhrase:
-        token = self.cursor.peek()
-        if token is None or not token.has(*_HEADS):
-            if "color" in words or "position" in words:
-                return self._elided(start, quantity, count, words, fresh)
-            raise self.cursor.stuck("a thing was expected here")
-        self.cursor.at += 1
-        owner: NounPhrase | None = None
-        if (pronoun := token.sense("pronoun")) is not None and not token.has("noun"):
-            return NounPhrase(kind="pronoun", head=pronoun.value, text=token.text, quantity=quantity, count=count)
-        if token.has("one") and not token.has("noun"):
-            return self._elided(start, quantity, count, words, fresh)
-        part, noun, tag = token.sense("part"), token.sense("noun"), token.sense("tag")
-        if part is not None and noun is not None and "position" not in words and not part.plural and quantity == "one":
-            part = None
-        if noun is not None and part is None:
-            compound = self._compound(words)
-            if compound is not None:
-                owner = NounPhrase(
-                    kind="category",
-                    head=noun.value,
-                    text=token.text,
-                    color=words.get("color"),
-                    size=looks(words)[0],
-                    materials=looks(words)[1],
-                )
-                token, part, noun = compound, compound.sense("part"), None
-                words = {key: value for key, value in words.items() if key == "position"}
-        sense = part or noun or tag
-        assert sense is not None
-        if part is None and "position" in words:
-            raise Stuck(self.cursor.text(start), f"'{words['position']}' can only be said of a drawer, a door or a shelf")
-        if sense.plural and quantity == "one" and count is None:
-            quantity = "some" if part is None else "each"
-        if part is None and noun is None and sense.value in MASS and quantity == "one" and count is None:
-            quantity = "one" if any(t.text.lower() in ("a", "an") for t in self.cursor.tokens[start : self.cursor.at]) else "some"
-        size, materials = looks(words)
-        phrase = NounPhrase(
-            kind="part" if part else "category" if noun else "tag",
-            head=sense.value,
-            text=self.cursor.text(start),
-            quantity=quantity,
-            count=count,
-            fresh=fresh,
-            position=words.get("position"),
-            owner=owner,
-            color=words.get("color"),
-            size=size,
-            materials=materials,
-        )
-        if noun is not None:
-            self.last_noun = noun.value
-        return self._after_head(phrase)
-
-    def _compound(self, words: dict[str, str]) -> Token | None:
-        """The part named after its owner: "microwave door", "the cabinet's top drawer"."""
-        start = self.cursor.at
-        self.cursor.take("possessive")
-        position = self.cursor.take("position")
-        token = self.cursor.take("part")
-        if token is None:
-            self.cursor.at = start
-            return None
-        if position is not None and (sense := position.sense("position")) is not None:
-            words["position"] = sense.value
-        return token
-
-    def _after_head(self, phrase: NounPhrase) -> NounPhrase:
-        """What follows the head: "of the cabinet", "on the left"."""
-        self.cursor.skip("be") if phrase.kind == "part" and self.cursor.sees("be") and self.cursor.sees(
-            "relation", "at", ahead=1
-        ) else None
-        if phrase.kind == "part" and self.cursor.sees("relation", "at"):
-            start = self.cursor.at
-            self.cursor.at += 1
-            self.cursor.skip("article")
-            position = self.cursor.take("position")
-            if position is not None and not self.cursor.sees(*_HEADS):
-                sense = position.sense("position")
-                assert sense is not None
-                phrase = replace(phrase, position=sense.value)
-            else:
-                self.cursor.at = start
-        if phrase.kind == "part" and phrase.owner is None and (self.cursor.sees("of") or self._owner_relation()):
-            self.cursor.at += 1
-            phrase = replace(phrase, owner=self._thing())
-        return phrase if phrase.kind == "part" else self._relative(phrase)
-
-    def _relative(self, phrase: NounPhrase) -> NounPhrase:
-        """ "The block that is red", "the mug which is on the table"."""
-        token = self.cursor.peek()
-        if token is None or not token.has("be") or not token.text.lower().startswith(("that", "which")):
-            return phrase
-        if self.cursor.sees("color", "size", "material", ahead=1):
-            self.cursor.at += 1
-            words: dict[str, str] = {}
-            while (token := self.cursor.peek()) is not None and not token.has("position") and self._modifier(token, words):
-                self.cursor.at += 1
-            size, materials = looks(words)
-            return replace(
-                phrase, color=words.get("color", phrase.color), size=size or phrase.size, materials=materials or phrase.materials
-            )
-        if self.cursor.sees("relation", "adverb", ahead=1):
-            self.cursor.at += 1
-            return replace(phrase, place=self._where())
-        return phrase
-
-    def _owner_relation(self) -> bool:
-        """ "the drawer in the cabinet": the relation names the owner when a thing with parts follows."""
-        if not self.cursor.sees("relation"):
-            return False
-        sense = self.cursor.sense("relation")
-        if sense is None or sense.value not in ("in", "on"):
-            return False
-        start = self.cursor.at
-        self.cursor.at += 1
-        has_parts = False
-        if self._at_thing():
-            thing = self._thing()
-            has_parts = thing.kind == "category" and has_joints(thing.head)
-        self.cursor.at = start
-        return has_parts
-
-    def _elided(self, start: int, quantity: Quantity, count: int | None, words: dict[str, str], fresh: bool) -> NounPhrase:
-        """ "the green one", "the green": the head is the last noun said."""
-        if "position" in words and "color" not in words:
-            return NounPhrase(kind="part", head="drawer", text=self.cursor.text(start), position=words["position"])
-        everything = self.last_noun is None and quantity == "each"  # "all the red ones"
-        return NounPhrase(
-            kind="tag" if everything else "one",
-            head="object" if everything else self.last_noun or "",
-            text=self.cursor.text(start),
-            quantity=quantity,
-            count=count,
-            fresh=fresh,
-            color=words.get("color"),
-            size=looks(words)[0],
-            materials=looks(words)[1],
-        )
+    if command.action not in ("take", "remove"):
+        return True
+    located = last.relation in ("in", *_BESIDE) or (last.relation == "on" and last.target is not None)
+    return located and not command.source and not moved
 
 
-def _quantity(value: str, count: int | None) -> tuple[Quantity, int | None]:
-    if value == "each":
-        return "each", count
-    if value == "some":
-        return "some", count
-    return "some", int(value)
+def _surface(place: Place) -> bool:
+    return place.target is not None and place_of_surface(place.target) is not None and place.relation not in _BESIDE
 
 
-def _assign(command: Command, places: list[Place]) -> Command:
-    """Which of the places said is where it goes, and which says where something is."""
-    if not places:
+def _at(command: Command) -> tuple[NounPhrase, ...]:
+    """Things told by the place that was read as their destination."""
+    return tuple(replace(theme, place=theme.place or command.destination) for theme in command.themes)
+
+
+def _state(result: Token) -> Literal["open", "closed"]:
+    sense = result.sense("result")
+    return "open" if sense is not None and sense.value == "open" else "closed"
+
+
+def _naming(command: Command, other: Command) -> Command:
+    """A command said after another that is done before it: its "it" is the other's thing."""
+    if len(other.themes) != 1 or other.themes[0].kind == "pronoun":
         return command
-    *before, last = places
-    moves = command.action in ("put", "stack", "take", "remove")
-    if (
-        command.action in ("take", "remove")
-        and (last.relation == "in" or (last.relation == "on" and last.target is not None))
-        and not command.source
-    ):
-        moves = bool(before)  # "take the mug on the plate" says where it is
-    if not moves:
-        themes = tuple(replace(theme, place=last) for theme in command.themes)
-        return replace(command, themes=themes)
-    located = last.target is not None and place_of_surface(last.target) is not None
-    if before and located and before[-1].target is not None and place_of_surface(before[-1].target) is None:
-        destination, where = before[-1], before[:-1]
-    else:
-        destination, where = last, before
-    action: Action = "put" if command.action in ("take", "remove") else command.action
-    themes = tuple(replace(theme, place=where[-1]) if where else theme for theme in command.themes)
-    return replace(command, action=action, themes=themes, destination=destination)
+    thing = other.themes[0]
+
+    def named(phrase: NounPhrase | None) -> NounPhrase | None:
+        return thing if phrase is not None and phrase.kind == "pronoun" and phrase.head == "it" else phrase
+
+    place = command.destination
+    if place is not None:
+        target = thing if place.target is None and place.relation in ("in", "on") else named(place.target)
+        place = replace(place, target=target)
+    themes = tuple(theme if (found := named(theme)) is None else found for theme in command.themes)
+    return replace(command, themes=themes, destination=place)

@@ -16,7 +16,8 @@ Kind = Literal[
     "one",
     "verb", "result", "relation", "adverb", "place", "from", "at", "ba", "de", "classifier", "setting", "clutter", "then", "and",
     "filler", "exist", "with", "absent", "not_needed", "be", "want", "ought", "beyond", "superlative",
-    "among", "first", "before", "still", "so_that", "least", "use", "of", "possessive", "comma", "stop",
+    "among", "first", "before", "after", "orderly", "still", "unmoved", "stay", "forbid", "so_that", "least", "use", "of",
+    "possessive", "comma", "stop",
 ]  # fmt: skip
 
 
@@ -152,7 +153,7 @@ def _add_grammar(built: Lexicon) -> None:
         ("pronoun", words_en.PRONOUNS), ("pronoun", words_zh.PRONOUNS), ("one", words_en.ONES),
         ("setting", words_en.SETTINGS), ("setting", words_zh.SETTINGS),
         ("clutter", words_en.CLUTTER), ("clutter", words_zh.CLUTTER),
-        ("superlative", words_zh.SUPERLATIVES),
+        ("superlative", words_en.SUPERLATIVES), ("superlative", words_zh.SUPERLATIVES), ("forbid", words_en.FORBID),
         ("beyond", words_en.BEYOND), ("beyond", words_zh.BEYOND),
     )  # fmt: skip
     for kind, table in tables:
@@ -174,6 +175,9 @@ def _add_grammar(built: Lexicon) -> None:
         ("with", words_en.WITH), ("absent", words_en.ABSENT), ("absent", words_zh.ABSENT),
         ("not_needed", words_en.NOT_NEEDED), ("not_needed", words_zh.NOT_NEEDED), ("be", words_en.BE),
         ("want", words_en.WANT), ("ought", words_en.OUGHT),
+        ("first", words_en.FIRST), ("before", words_en.BEFORE), ("after", words_en.AFTER), ("orderly", words_en.ORDERLY),
+        ("still", words_en.STILL), ("unmoved", words_en.UNMOVED), ("stay", words_en.STAY), ("use", words_en.USE),
+        ("least", words_en.LEAST),
         ("ba", words_zh.BA), ("from", words_zh.FROM), ("at", words_zh.AT), ("at", ("at",)), ("de", words_zh.DE),
         ("among", words_zh.AMONG), ("first", words_zh.FIRST), ("before", words_zh.BEFORE), ("still", words_zh.STILL),
         ("so_that", words_zh.SO_THAT), ("least", words_zh.LEAST), ("use", words_zh.USE),

@@ -32,8 +32,8 @@ class NounPhrase:
     count: int | None = None
     """How many, when a number was said."""
     fresh: bool = False
-    """Whether it must be another thing than those mentioned before ("another", "the other"). With `quantity` each or a plural: all
-    that are left ("the others", "the rest of the blocks")."""
+    """Whether it must be another thing than those mentioned before ("another", "the other"). With `quantity` each or a
+    plural: all that are left ("the others", "the rest of the blocks")."""
     uncounted: bool = False
     """Whether one or several may be meant: a Chinese noun without a number."""
     color: str | None = None
@@ -76,8 +76,8 @@ class Command:
     then: bool = False
     """Whether the words say it comes after what was said before."""
     first: bool = False
-    """Whether the words say it is the first of several steps ("first open the drawer, then ..."): what follows with `then` must be done
-    in that order, even where the end would be the same in another."""
+    """Whether the words say it is the first of several steps ("first open the drawer, then ..."): what follows with `then` must
+    be done in that order, even where the end would be the same in another."""
     keep: bool = False
     """Whether a state is only to hold at the end, whatever it is at the start ("leave the drawer closed")."""
     deliberate: bool = False

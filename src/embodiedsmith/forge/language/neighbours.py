@@ -65,7 +65,7 @@ def suggest_nouns(noun: str, count: int = 3) -> tuple[str, ...]:
 def suggest_looks(word: str, count: int = 3) -> tuple[str, ...]:
     """Known colours, sizes, materials and positions that are spelt like a word."""
     language: Language = "zh" if is_chinese(word) else "en"
-    known = lexicon().words(("color", "size", "material", "position"), language)
+    known = lexicon().words(("color", "size", "superlative", "material", "position"), language)
     return tuple(difflib.get_close_matches(word, known, n=count, cutoff=0.7))
 
 
