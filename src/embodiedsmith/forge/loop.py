@@ -34,6 +34,8 @@ BUDGET = 600.0
 """What forging one scenario may cost [simulated seconds and plans]."""
 MOST_REPAIRS = 8
 """Repairs kept at most on one proposal."""
+ALIKE = 12
+"""Proposals in a row that end with the same findings before they have a layout, after which no more are drawn."""
 MOST_TRIES = 6
 """Repairs tried at most on one state before the proposal is given up."""
 
@@ -173,7 +175,7 @@ def forge(
             on_event(run.log[-1])
         if result is not None:
             return result
-        if brief.mode == "none" or run.spent:
+        if brief.mode == "none" or run.spent or run.stuck:
             break
     raise ForgeError(tuple(run.log), run.judge.seconds(), units=run.judge.units, embodiment=brief.embodiment)
 
@@ -194,6 +196,13 @@ class _Run:
     def spent(self) -> bool:
         """Whether nothing more may be begun."""
         return self.judge.units >= self.budget
+
+    @property
+    def stuck(self) -> bool:
+        """Whether the last proposals all ended alike before anything could be simulated: more of them would, too."""
+        last = self.log[-ALIKE:]
+        ends = {(p.stage, tuple((f.code, f.subjects) for f in p.findings if f.severity == "error")) for p in last}
+        return len(last) == ALIKE and len(ends) == 1 and last[0].stage in ("draft", "layout")
 
     def draw(self, number: int) -> ForgeResult | None:
         """Draw a proposal, judge it and repair it; None: refused, and the log says why."""
@@ -237,7 +246,8 @@ class _Run:
         said = (*draft.warnings, *(f.message for f in state.findings))
         return ForgeResult(
             scenario=state.scenario.model_copy(update={"provenance": origin}),
-            certificate=certify(witness, state.passed, self.judge.seconds()), witness=witness, reading=draft.reading,
+            certificate=certify(witness, state.passed, self.judge.seconds(), state.context.near_misses),
+            witness=witness, reading=draft.reading,
             warnings=tuple(dict.fromkeys(said)), log=tuple(self.log), units=self.judge.units, cost=self.judge.seconds(),
         )  # fmt: skip
 

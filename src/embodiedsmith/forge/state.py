@@ -14,6 +14,8 @@ from embodiedsmith.forge.log import STAGES, Stage
 from embodiedsmith.spec import Finding, LayOut, Scenario
 from embodiedsmith.world import CompileError
 
+NEARER = 0.8
+"""Part of what was missing before that may be missing still for an edit to count as an improvement."""
 LOOK = 1.0
 """What every judgement costs beside what its critics simulate and plan: laying out, looking [units]."""
 
@@ -60,9 +62,22 @@ def verdict(before: State, after: State, finding: Finding) -> tuple[bool, str]:
     gone = not any(f.code == finding.code and f.subjects[:1] == finding.subjects[:1] for f in after.errors)
     if after.rank == before.rank and gone:
         return True, f"{finding.code} is cured; now {left.code}: {left.message}"
+    if after.rank == before.rank and _nearer(finding, after):
+        return True, f"it comes nearer; still {left.code}: {left.message}"
     if after.rank < before.rank:
         return False, f"it made things worse: {left.code}: {left.message}"
     return False, f"it cured nothing: {left.code}: {left.message}"
+
+
+def _nearer(finding: Finding, after: State) -> bool:
+    """Whether what is still found misses its limit by clearly less than before."""
+    still = [f for f in after.errors if f.code == finding.code and f.subjects[:1] == finding.subjects[:1]]
+    misses = [_miss(f) for f in (finding, *still)]
+    return len(still) == 1 and None not in misses and misses[1] < NEARER * misses[0]  # type: ignore[operator]
+
+
+def _miss(finding: Finding) -> float | None:
+    return None if finding.value is None or finding.limit is None else abs(finding.value - finding.limit)
 
 
 class Judge:

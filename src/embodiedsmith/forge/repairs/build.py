@@ -14,6 +14,8 @@ from embodiedsmith.spec import AddItem, AssetSpec, ChangeSupport, Finding, Item,
 
 SMALLER = (0.85, 0.75)
 LARGER = (1.2, 1.4)
+LEAST = 0.5  # least part of its size to which a thing is made smaller
+SPARE = 0.003  # [m] by which it is made smaller than it has to be
 SURFACES = ("table", "counter")
 
 
@@ -25,6 +27,11 @@ def resize(view: View, findings: tuple[Finding, ...], rng: np.random.Generator) 
         holders += [view.items[i.parent] for i in named[:1] if i.parent is not None]
         larger = [i for i in dict.fromkeys(h.id for h in holders) if _holds(view, view.items[i])]
         smaller = [i.id for i in named if not i.fixed]
+        if finding.code == "geometry.too_large" and smaller and finding.value is not None:
+            size = float(max(view.assets[smaller[0]].size)) if smaller[0] in view.assets else 0.0
+            factor = round(1.0 - (finding.value + SPARE) / size, 3) if size > 0 else 0.0
+            if LEAST <= factor < 1.0 and (edit := _scaled(view.items[smaller[0]], factor)) is not None:
+                yield (edit,), f"make {smaller[0]} as small as it has to be ({factor:g} times)"
         for up, down in zip(LARGER, SMALLER, strict=True):
             for names, factor in ((larger, up), (smaller, down)):
                 for name in names:
@@ -46,7 +53,14 @@ def _scaled(item: Item, factor: float) -> Resize | None:
 
 
 def swap(view: View, findings: tuple[Finding, ...], rng: np.random.Generator) -> Iterator[Proposed]:
-    """Things of another kind, where the words leave it open; what lies about may be anything of its size or smaller."""
+    """Things built another way (a book that lies), then of another kind, where the words leave it open; what lies about may be
+    anything of its size or smaller."""
+    for item in view.subjects(findings):
+        for name, param in categories()[item.asset.category].params.items():
+            if isinstance(param.default, bool):
+                value = not item.asset.params.get(name, param.default)
+                spec = item.asset.model_copy(update={"params": {**item.asset.params, name: value}})
+                yield (SwapAsset(item=item.id, asset=spec),), f"let {item.id} be {'' if value else 'not '}{name}"
     unneeded = {item.id for item in view.unneeded()}
     surface = view.surface()
     for item in view.subjects(findings):
