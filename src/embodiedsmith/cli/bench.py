@@ -10,21 +10,26 @@ import tyro
 from tyro.conf import Positional
 
 from embodiedsmith.cli.common import Command, Outcome
+from embodiedsmith.spec.scenario import AgentName
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bench(Command):
     """Run a benchmark: `speed` measures steps, episodes, frames and memory on one core of this machine; `briefs` tries everyday
-    sentences over many seeds and counts which give verified demonstrations."""
+    sentences over many seeds and counts which give verified demonstrations; `language` asks an agent fixed requests in English and
+    Chinese and counts which it understands."""
 
-    name: Positional[Literal["speed", "briefs"]]
+    name: Positional[Literal["speed", "briefs", "language"]]
     """Which benchmark."""
     n: Annotated[int | None, tyro.conf.arg(name="episodes", aliases=("-n",))] = None
     """`speed`: accepted episodes to measure each rate over (30). `briefs`: seeds a sentence (10)."""
 
+    agent: AgentName = "rule"
+    """`language`: who is asked."""
+
     def run(self) -> Outcome:
         """Measure."""
-        from embodiedsmith.bench import briefs, speed
+        from embodiedsmith.bench import briefs, language, speed
 
         def say(text: str) -> None:
             if not self.quiet:
@@ -33,6 +38,9 @@ class Bench(Command):
         if self.name == "briefs":
             found = briefs.measure(seeds=self.n or 10, say=say)
             return Outcome(text=f"{found['verified']} of {found['forged']} forged scenarios verified", data=found)
+        if self.name == "language":
+            found = language.measure(agent=self.agent, seed=self.seed or 0, say=say)
+            return Outcome(text=f"{found['correct']} of {found['asked']} requests understood or rightly refused", data=found)
         numbers = speed.measure(episodes=self.n or 30, seed=self.seed or 0, say=say).to_json()
         width = max(len(name) for name in numbers)
         return Outcome(text="\n".join(f"{name:<{width}}  {value:g}" for name, value in numbers.items()), data=numbers)
