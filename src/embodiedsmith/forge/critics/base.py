@@ -12,6 +12,8 @@ from typing import Protocol
 import numpy as np
 
 from embodiedsmith.assets.asset import Asset
+from embodiedsmith.motion import symbolic
+from embodiedsmith.motion.operators import Step
 from embodiedsmith.runtime.seeds import generator
 from embodiedsmith.spec import EditKind, Finding, Scenario
 from embodiedsmith.tasks.goal_misses import Missed
@@ -84,6 +86,15 @@ class Context:
         """
         self.world.reset(self.start_rng(attempt))
         return self.world
+
+    def steps(self, attempt: int = 0) -> tuple[Step, ...]:
+        """The plan for an attempt, as the demonstrator makes it first.
+
+        Raises:
+            SettleError: the start does not come to rest.
+            MotionError: there is no plan.
+        """
+        return symbolic.plan(self.start(attempt), self.scenario.task.goal)
 
     def start_rng(self, attempt: int) -> np.random.Generator:
         """What an attempt draws from: first its reset, then its planners."""

@@ -64,14 +64,12 @@ def _faults(context: Context, attempt: int) -> list[Finding]:
         session.reset(rng)
     except SettleError as error:
         return [f.model_copy(update={"code": "motion.start_moves"}) for f in error.findings]
-    control = Controller(session, rng)
-    control.feel()
     try:
-        steps = symbolic.plan(context.world, context.scenario.task.goal, control.held.item if control.held else None)
+        steps = symbolic.plan(context.world, context.scenario.task.goal)
     except MotionError:
         return []  # the logic critic says so
     try:
-        _walk(context, control, steps)
+        _walk(context, Controller(session, rng), steps)
     except MotionError as error:
         return [_finding(error)]
     return []

@@ -11,7 +11,9 @@ from embodiedsmith.forge.critics.base import Context
 from embodiedsmith.spec import EditKind, Finding
 from embodiedsmith.world import SettleError, World, WorldFault
 
-WAIT = 2.0  # [s] for which nothing may happen
+WAIT = 5.0  # [s] for which nothing may happen
+GLANCE = 1.0  # [s] after which a scene in which nothing has stirred is believed: what creeps, creeps from the start
+STIRRED = 0.0003, 0.0005  # [m, fraction of its range] by which a thing or a joint has stirred then
 DRIFT = 0.005  # [m] farthest an item may move meanwhile
 SINK = 0.001  # [m] deepest contact between items
 CREEP = 0.01  # [fraction of its range] a door or drawer may move by itself
@@ -40,26 +42,50 @@ class PhysicsCritic:
             world = context.start()
         except SettleError as error:
             return list(error.findings)
-        free = [item.id for item in context.scenario.scene.items if not item.fixed]
-        places = np.array([world.item_pose(name)[:3, 3] for name in free]).reshape(-1, 3)
-        openings = {name: world.joint(name)[1] for name in world.joint_qpos}
+        start = _Look(world)
         try:
-            for _ in range(round(WAIT / world.control_dt)):
-                world.step(world.command)
+            _wait(world, GLANCE)
+            if start.stirred():
+                _wait(world, WAIT - GLANCE)
         except WorldFault as fault:
             return [Finding(code="physics.fault", value=fault.value, limit=fault.limit, message=f"{fault.code}: {fault.what}")]
         findings = []
-        for name, before in zip(free, places, strict=True):
-            moved = float(np.linalg.norm(world.item_pose(name)[:3, 3] - before))
+        for name, moved in start.moved().items():
             if moved > DRIFT:
                 said = f"{name} moves by {100 * moved:.2f} cm in {WAIT:g} s by itself (at most {100 * DRIFT:g} cm)"
                 findings.append(_finding("drifts", (name,), moved, DRIFT, said))
-        for name, before_opening in openings.items():
-            crept = abs(world.joint(name)[1] - before_opening)
+        for name, crept in start.crept().items():
             if crept > CREEP:
                 said = f"{name} moves by {100 * crept:.1f} % of its range in {WAIT:g} s by itself (at most {100 * CREEP:g} %)"
                 findings.append(_finding("creeps", (name,), crept, CREEP, said))
         return findings + _sunk(world)
+
+
+class _Look:
+    """Where everything was at one moment."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._places = {i.id: world.item_pose(i.id)[:3, 3] for i in world.scenario.scene.items if not i.fixed}
+        self._openings = {name: world.joint(name)[1] for name in world.joint_qpos}
+
+    def moved(self) -> dict[str, float]:
+        """How far [m] each free item has moved since."""
+        return {name: float(np.linalg.norm(self._world.item_pose(name)[:3, 3] - p)) for name, p in self._places.items()}
+
+    def crept(self) -> dict[str, float]:
+        """By which fraction of its range each joint has moved since."""
+        return {name: abs(self._world.joint(name)[1] - opening) for name, opening in self._openings.items()}
+
+    def stirred(self) -> bool:
+        """Whether anything has moved at all."""
+        far, wide = STIRRED
+        return max(self.moved().values(), default=0.0) > far or max(self.crept().values(), default=0.0) > wide
+
+
+def _wait(world: World, seconds: float) -> None:
+    for _ in range(round(seconds / world.control_dt)):
+        world.step(world.command)
 
 
 def _finding(fault: str, subjects: tuple[str, ...], value: float, limit: float, message: str) -> Finding:

@@ -1,6 +1,7 @@
 """Reach: can the arm's joints bring the hand to what is grasped, to the handles over their way, and to where things must go?
 
-Inverse kinematics only, without obstacles. A robot on wheels drives up to things: for it the execution critic decides.
+Inverse kinematics only, without obstacles, and hopeful: one way to hold a thing, one spot on a surface is enough. A robot on
+wheels drives up to things: of it only heights are asked, and the execution critic decides.
 """
 
 from __future__ import annotations
@@ -13,10 +14,14 @@ import numpy as np
 from embodiedsmith.assets.asset import Handle
 from embodiedsmith.forge.critics.base import Context
 from embodiedsmith.forge.layout import needs
+from embodiedsmith.forge.layout.needs import Target
 from embodiedsmith.forge.layout.volumes import USED
+from embodiedsmith.motion.errors import MotionError
+from embodiedsmith.motion.grasping import FINGER_ROOM
 from embodiedsmith.motion.kinematics import Kinematics, kinematics
 from embodiedsmith.spec import EditKind, Finding, predicates
 from embodiedsmith.tasks import predicate
+from embodiedsmith.tasks.kind import cavities, surfaces
 from embodiedsmith.world import SettleError, World
 from embodiedsmith.world import transforms as tf
 from embodiedsmith.world.compile import body_frame
@@ -25,6 +30,11 @@ TILTS = (0.0, 0.5, -0.5, 0.9, -0.9)  # [rad] about a bar, by which a hand may ho
 MISS = 0.002  # [m] by which a place may be missed
 AJAR = 0.3  # opening fraction from which a part need not be held by its handle
 FROM_ABOVE = 12  # yaws of a hand that points down
+SPOTS = ((0.0, 0.0), (0.4, 0.0), (-0.4, 0.0), (0.0, 0.4), (0.0, -0.4), (0.4, 0.4), (0.4, -0.4), (-0.4, 0.4), (-0.4, -0.4))
+"""Fractions of a place's sides from its middle, where the hand may put something down."""
+SLOPES = (math.pi, 0.75 * math.pi, 0.5 * math.pi)  # [rad] from straight up, by which a hand comes that puts something down
+ASIDE = (0.0, 0.7, -0.7, 1.4, -1.4)  # [rad] from straight away from the robot, to which that hand points
+BESIDE = 0.15  # [m] from the middle of one thing to another beside it
 
 
 class ReachCritic:
@@ -41,50 +51,133 @@ class ReachCritic:
 
     def review(self, context: Context) -> list[Finding]:
         """What is out of reach, with the distance that is missing."""
-        if context.world.robot.base.kind != "fixed":
-            return []
         try:
             world = context.start()
         except SettleError as error:
             return [f.model_copy(update={"code": "reach.start_moves"}) for f in error.findings]
         wanted = needs.read(context.scenario, context.assets)
-        findings = [f for item in sorted(wanted.handled) if (f := _grasp(world, item)) is not None]
+        pushed = _pushed(context)
+        arm = _Arm(world)
+        findings = [f for item in sorted(wanted.handled - pushed) if (f := _grasp(arm, item)) is not None]
         for part in wanted.parts:
             if part.required and part.joint is not None:
-                findings += _handles(world, part.item, part.joint)
-        return findings + _points(context, world)
+                findings += _handles(arm, part.item, part.joint)
+        findings += [f for target in wanted.targets if target.item not in pushed and (f := _target(arm, target)) is not None]
+        return findings + _points(arm, context)
 
 
-def _grasp(world: World, item: str) -> Finding | None:
+class _Arm:
+    """Whether tool poses are in reach of the arm, where the robot stands or wherever it may drive to."""
+
+    def __init__(self, world: World) -> None:
+        base = world.scenario.embodiment.base
+        assert base is not None  # a world has one
+        self.world = world
+        self.kin: Kinematics = kinematics(world.robot.name)
+        self.stands = world.robot.base.kind == "fixed"
+        self.T_world_base = tf.matrix(base)
+        self._T_base_world = tf.inverse(self.T_world_base)
+
+    def finding(self, subjects: tuple[str, ...], what: str, tools: Iterable[tf.Float]) -> Finding | None:
+        """None when one of the tool poses is in reach; else by how much the nearest is missed."""
+        missed = math.inf
+        for T in tools:
+            missed = min(missed, self._missed(T) if self.stands else self._missed_height(T))
+            if missed < MISS:
+                return None
+        if missed == math.inf:  # nothing was asked
+            return None
+        return Finding(
+            code="reach.unreachable", subjects=subjects, value=missed, limit=MISS, unit="m",
+            message=f"{what} is out of reach: the hand stays {100 * missed:.1f} cm away",
+        )  # fmt: skip
+
+    def _missed(self, T_world_tool: tf.Float) -> float:
+        T = self._T_base_world @ T_world_tool
+        missed = math.inf
+        for start in self._starts(T):
+            found = self.kin.inverse(T, start)
+            missed = min(missed, max(found.position_error, 0.1 * found.rotation_error))
+            if missed < MISS:
+                break
+        return missed
+
+    def _starts(self, T_base_tool: tf.Float) -> Iterator[tf.Float]:
+        """Home, and home turned towards the tool about the first joint."""
+        yield self.kin.home
+        turned = self.kin.home.copy()
+        turned[0] += math.atan2(T_base_tool[1, 3], T_base_tool[0, 3])
+        yield np.clip(turned, self.kin.lower, self.kin.upper)
+
+    def _missed_height(self, T_world_tool: tf.Float) -> float:
+        robot = self.world.robot
+        return max(0.0, abs(float(T_world_tool[2, 3]) - robot.arm_height) - robot.arm.reach)
+
+
+def _pushed(context: Context) -> frozenset[str]:
+    """What the plan pushes and never takes up."""
+    try:
+        steps = context.steps()
+    except MotionError:
+        return frozenset()  # the logic critic says so
+    taken = {s.args[0] for s in steps if s.skill == "pick"}
+    return frozenset(s.args[0] for s in steps if s.skill == "push") - taken
+
+
+# ------------------------------------------------------------------ what is taken
+
+
+def _grasp(arm: _Arm, item: str) -> Finding | None:
     """None when some grasp that the gripper is wide enough for is in reach."""
-    limit = world.robot.arm.gripper.max_width
-    grasps = [g for g in world.assets[item].affordances.grasps if g.width < limit]
+    world = arm.world
+    limit = world.robot.arm.gripper.max_width - FINGER_ROOM
+    grasps = [g for g in world.assets[item].affordances.grasps if g.width <= limit]
     if not grasps:
         narrowest = min((g.width for g in world.assets[item].affordances.grasps), default=None)
         return Finding(
             code="reach.no_grasp", subjects=(item,), value=narrowest, limit=limit, unit="m",
-            message=f"no grasp of {item} fits the gripper, which opens {100 * limit:.1f} cm",
+            message=f"no grasp of {item} fits the gripper, which takes {100 * limit:.1f} cm",
         )  # fmt: skip
-    tools = (world.item_pose(item, g.body) @ tf.matrix(g.pose) for g in grasps)
-    return _finding(world, (item,), f"{item}", tools)
+    carried = _carried(world, item)
+    return arm.finding((item,), item, (T @ world.item_pose(item, g.body) @ tf.matrix(g.pose) for T in carried for g in grasps))
 
 
-def _handles(world: World, item: str, joint: str) -> list[Finding]:
+def _carried(world: World, item: str) -> list[tf.Float]:
+    """World transforms (4, 4) by which an item can have come nearer before it is taken: with the drawer it lies in."""
+    spec = world.scenario.scene.item(item)
+    if spec.relation != "inside" or spec.parent is None:
+        return [np.eye(4)]
+    cavity = world.assets[spec.parent].affordances.cavity(spec.support)
+    if cavity.joint is None:
+        return [np.eye(4)]
+    now = world.joint(f"{spec.parent}.{cavity.joint}")[1]
+    moved = _body(world, spec.parent, cavity.joint, max(USED, now), cavity.body)
+    return [np.eye(4), moved @ tf.inverse(world.item_pose(spec.parent, cavity.body))]
+
+
+def _body(world: World, item: str, joint: str, fraction: float, body: str) -> tf.Float:
+    """World pose (4, 4) of a body of an item with one joint at an opening fraction."""
+    return world.item_pose(item) @ body_frame(world.assets[item].spec.to_json(), ((joint, fraction),), body)
+
+
+# ------------------------------------------------------------------ what is opened
+
+
+def _handles(arm: _Arm, item: str, joint: str) -> list[Finding]:
     """The handle closed, and as far open as it must be pulled; what starts open is pushed, not pulled.
 
     A door that stands ajar can be taken anywhere along its edge: its handle only has to be followed at first.
     """
+    world = arm.world
     asset = world.assets[item]
     if world.joint(f"{item}.{joint}")[1] > AJAR:
         return []
-    spec, root = asset.spec.to_json(), world.item_pose(item)
     pulled = USED if asset.joints[joint].kind == "slide" else AJAR
     findings = []
     for handle in asset.affordances.handles:
         for fraction in (0.0, pulled) if handle.joint == joint else ():
-            body = root @ body_frame(spec, ((joint, fraction),), handle.body)
             said = f"the handle of {item}.{joint} when {round(100 * fraction)} % open"
-            found = _finding(world, (f"{item}.{joint}",), said, _holds(handle, body))
+            found = arm.finding((f"{item}.{joint}",), said, _holds(handle, _body(world, item, joint, fraction, handle.body)))
             if found is not None:
                 findings.append(found)
                 break
@@ -106,15 +199,62 @@ def _holds(handle: Handle, T_world_body: tf.Float) -> Iterator[tf.Float]:
             yield T
 
 
-def _points(context: Context, world: World) -> list[Finding]:
+# ------------------------------------------------------------------ where things go
+
+
+def _target(arm: _Arm, target: Target) -> Finding | None:
+    """None when a hand that holds the thing gets to some spot of the place it goes to."""
+    reference = target.place if target.part is None else f"{target.place}.{target.part}"
+    others = (reference, *target.others[1:])
+    said = f"the place of {target.item} {target.relation.replace('_', ' ')} {' and '.join(others)}"
+    return arm.finding((target.item, *others), said, _putting(arm, target))
+
+
+def _putting(arm: _Arm, target: Target) -> Iterator[tf.Float]:
+    """Tool poses of a hand that puts the thing down: from above, or leaning away from the robot."""
+    height = 0.5 * float(arm.world.assets[target.item].size[2])
+    for point in _spots(arm.world, target):
+        away = point - arm.T_world_base[:3, 3]
+        for slope in SLOPES:
+            for aside in ASIDE:
+                T = tf.turn_z(math.atan2(away[1], away[0]) + aside) @ tf.turn((0.0, 1.0, 0.0), slope)
+                T[:3, 3] = np.add(point, (0.0, 0.0, height))
+                yield T
+
+
+def _spots(world: World, target: Target) -> Iterator[tf.Float]:
+    """World points (3,) on the floor of the place where a thing may end."""
+    asset = world.assets[target.place]
+    frames: list[tuple[tf.Float, tuple[float, ...]]]
+    if target.relation == "on":
+        frames = [(world.support(f"{target.place}.{s.name}")[1], s.size) for s in surfaces(asset, target.part)]
+    elif target.relation == "inside":
+        frames = [f for c in cavities(asset, target.part) for f in _cavity_frames(world, target.place, c.name)]
+    else:
+        T = world.item_pose(target.place)
+        frames = [(tf.translate((T[0, 3], T[1, 3], float(world.corners(target.place)[:, 2].min()))), (2 * BESIDE, 2 * BESIDE))]
+    for T, size in frames:
+        for x, y in SPOTS:
+            yield T[:3, :3] @ (x * size[0], y * size[1], 0.0) + T[:3, 3]
+
+
+def _cavity_frames(world: World, item: str, name: str) -> Iterator[tuple[tf.Float, tuple[float, ...]]]:
+    """The cavity as it is now, and where it is when its drawer has been pulled."""
+    cavity, T = world.cavity(f"{item}.{name}")
+    yield T, cavity.size
+    if cavity.joint is not None and cavity.body != "root":
+        yield _body(world, item, cavity.joint, USED, cavity.body) @ tf.matrix(cavity.pose), cavity.size
+
+
+def _points(arm: _Arm, context: Context) -> list[Finding]:
     """Places that the goal gives by their coordinates."""
     findings = []
     for p in predicates(context.scenario.task.goal):
         if p.name == "at":
             numbers = predicate("at").resolve(p.params)
-            point = np.array([numbers["x"], numbers["y"], numbers.get("z", world.item_pose(p.args[0])[2, 3])])
+            point = np.array([numbers["x"], numbers["y"], numbers.get("z", arm.world.item_pose(p.args[0])[2, 3])])
             said = f"the place ({point[0]:.2f}, {point[1]:.2f}, {point[2]:.2f}) m of {p.args[0]}"
-            found = _finding(world, p.args, said, _from_above(point))
+            found = arm.finding(p.args, said, _from_above(point))
             if found is not None:
                 findings.append(found)
     return findings
@@ -125,33 +265,6 @@ def _from_above(point: tf.Float) -> Iterator[tf.Float]:
         T = tf.turn_z(float(yaw)) @ tf.turn((1.0, 0.0, 0.0), math.pi)
         T[:3, 3] = point
         yield T
-
-
-def _finding(world: World, subjects: tuple[str, ...], what: str, tools: Iterable[tf.Float]) -> Finding | None:
-    """None when one of the tool poses is in reach; else by how much the nearest is missed."""
-    kin = kinematics(world.robot.name)
-    base = world.scenario.embodiment.base
-    assert base is not None  # a world has one
-    T_base_world = tf.inverse(tf.matrix(base))
-    missed = math.inf
-    for T in tools:
-        for start in _starts(kin, T_base_world @ T):
-            found = kin.inverse(T_base_world @ T, start)
-            missed = min(missed, max(found.position_error, 0.1 * found.rotation_error))
-            if missed < MISS:
-                return None
-    return Finding(
-        code="reach.unreachable", subjects=subjects, value=missed, limit=MISS, unit="m",
-        message=f"{what} is out of reach: the hand stays {100 * missed:.1f} cm away",
-    )  # fmt: skip
-
-
-def _starts(kin: Kinematics, T_base_tool: tf.Float) -> Iterator[tf.Float]:
-    """Home, and home turned towards the tool about the first joint."""
-    yield kin.home
-    turned = kin.home.copy()
-    turned[0] += math.atan2(T_base_tool[1, 3], T_base_tool[0, 3])
-    yield np.clip(turned, kin.lower, kin.upper)
 
 
 CRITIC = ReachCritic()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from embodiedsmith import embodiments
 from embodiedsmith.forge.critics.base import Context
 from embodiedsmith.forge.layout import fit, needs
 from embodiedsmith.runtime.errors import SmithError
-from embodiedsmith.spec import EditKind, Finding, Item
+from embodiedsmith.spec import EditKind, Finding, Item, predicates
 from embodiedsmith.tasks import goal_faults
 from embodiedsmith.world import CompileError
 
@@ -39,13 +40,22 @@ class SpecCritic:
         try:
             built = context.assets
         except CompileError as error:
-            return findings + [Finding(code="spec.asset", message=fault) for fault in error.faults or (str(error),)]
+            faults = error.faults or (str(error),)
+            return findings + [Finding(code="spec.asset", subjects=_named(context, f), message=f) for f in faults]
         for item in scenario.scene.items:
             findings += _support(item, context) + _joints(item, context)
         if any(item.pose is None for item in scenario.scene.items):  # judge it in the sizes that the layout will choose
             _, built, _ = fit.resized(scenario, built, needs.read(scenario, built))
-        findings += [Finding(code="spec.goal", message=fault) for fault in goal_faults(scenario.task.goal, built)]
+        for fault in goal_faults(scenario.task.goal, built):
+            findings.append(Finding(code="spec.goal", subjects=_named(context, fault), message=fault))
         return findings
+
+
+def _named(context: Context, fault: str) -> tuple[str, ...]:
+    """References and items of the scenario that a fault speaks of."""
+    scenario = context.scenario
+    references = [a for p in predicates(scenario.task.goal) for a in p.args] + [item.id for item in scenario.scene.items]
+    return tuple(r for r in dict.fromkeys(references) if re.search(rf"(?<![\w.]){re.escape(r)}(?![\w.]*\w)", fault))
 
 
 def _support(item: Item, context: Context) -> list[Finding]:
