@@ -25,6 +25,9 @@ from embodiedsmith.world import transforms as tf
 from embodiedsmith.world.compile import support_frame
 
 TRIES = 80  # places drawn for one thing in one attempt
+SNUG = 7  # free places more, of which the one closest to other things is taken, when room is scarce
+REACHED = 0.5  # [m^2] of a work surface within reach
+SPARSE, DENSE = 0.2, 0.5  # parts of that covered at which places are drawn freely, and packed
 FURNITURE_TRIES = 240  # the same for furniture, which has to be within reach in more ways
 
 
@@ -52,9 +55,19 @@ class Attempt:
 
     def __post_init__(self) -> None:
         self.items = {item.id: item for item in self.scenario.scene.items}
+        self.spaces = {name: volumes(asset) for name, asset in self.built.items()}
+        self.points = {part: reach.points_of(self.built[part.item], part) for part in self.needs.parts}
         self.jitter = self.scenario.randomization.position
         self.turn = min(self.scenario.randomization.yaw, math.pi)
         self.gaps = gap_table(self.jitter, self.comfort, anticipate=self.anticipate)
+        self.choices = 1 + round(SNUG * max(1.0 - self.comfort, self._crowding())) if self.anticipate else 1
+
+    def _crowding(self) -> float:
+        """How scarce room is for what the task concerns: 0 where it falls into place, 1 where it must be packed."""
+        gap = float(self.gaps[Kind.FREE, Kind.FREE])
+        loose = [self.built[i.id].size for i in self.items.values() if not i.fixed and self._involved(i) and i.relation == "on"]
+        part = sum(float((x + gap) * (y + gap)) for x, y, _ in loose) / REACHED
+        return float(np.clip((part - SPARSE) / (DENSE - SPARSE), 0.0, 1.0))
 
     # ------------------------------------------------------------------ the order of things
 
@@ -166,6 +179,7 @@ class Attempt:
         T_world_frame = self.region(item.id, item.parent, item.relation, item.support).T_world
         related = self.related(item.id)
         failure = self.failure(item.id, item.parent)
+        found: list[tuple[float, Pose, list[tuple[Item, Float]]]] = []
         for _ in range(FURNITURE_TRIES if item.fixed else TRIES):
             pose = draw()
             if pose is None:
@@ -180,13 +194,18 @@ class Attempt:
             if broken is not None:
                 failure.breaks(*broken)
                 continue
-            hit = self.conflict([p for i, T in load for p in self._prisms(i, T)], related)
-            if hit is None:
-                self._stand(load)
-                self.poses[item.id] = pose
-                return
-            failure.taken(*hit)
-        raise NoPlaceError(failure)
+            near, slack = self.nearest([p for i, T in load for p in self._prisms(i, T)], related)
+            if slack < 0:
+                failure.taken(near, -slack)
+                continue
+            found.append((slack, pose, load))
+            if len(found) == (1 if item.fixed else self.choices):
+                break
+        if not found:
+            raise NoPlaceError(failure)
+        _, pose, load = min(found, key=lambda f: f[0])  # close to others: room is left for more
+        self._stand(load)
+        self.poses[item.id] = pose
 
     def _load(self, item: Item, T: Float) -> list[tuple[Item, Float]]:
         """An item at world pose `T` with everything on and in it that has its pose."""
@@ -209,7 +228,7 @@ class Attempt:
 
     def _prisms(self, item: Item, T: Float) -> list[Prism]:
         """What the item takes: its solid, what it sweeps, where one stands before it."""
-        space = volumes(self.built[item.id])
+        space = self.spaces[item.id]
         solid = space.solid(Kind.FIXED if item.fixed else Kind.FREE, item.id, T)
         if not item.fixed:
             solid = replace(solid, half=grown(solid.half, self.turn))
@@ -217,20 +236,19 @@ class Attempt:
             return [solid]
         return [solid, *space.moving(item.id, T, self.needs.joints(item.id)), *furniture.standing_room(self, item, T)]
 
-    def conflict(self, prisms: list[Prism], related: frozenset[str]) -> tuple[str, float] | None:
-        """The placed thing that one of `prisms` comes too close to by most, and by how much [m]; None: there is none.
+    def nearest(self, prisms: list[Prism], related: frozenset[str]) -> tuple[str, float]:
+        """The placed thing with the least room between it and one of `prisms`, and that room beyond what is wanted [m].
 
-        Items that carry each other (`related`) do not count.
+        Negative: too close. Items that carry each other (`related`) do not count; infinite: nothing else does.
         """
         others = [k for k, p in enumerate(self.plan.prisms) if p.owner not in related]
         if not others:
-            return None
+            return "", math.inf
         gaps = self.plan.separations(prisms)[:, others]
         kinds = np.array([self.plan.prisms[k].kind for k in others])
-        missing = self.gaps[np.array([p.kind for p in prisms])[:, None], kinds[None]] - gaps
-        worst = int(missing.max(axis=0).argmax())
-        most = float(missing[:, worst].max())
-        return (self.plan.prisms[others[worst]].owner, most) if most > 0 else None
+        slack = gaps - self.gaps[np.array([p.kind for p in prisms])[:, None], kinds[None]]
+        worst = int(slack.min(axis=0).argmin())
+        return self.plan.prisms[others[worst]].owner, float(slack[:, worst].min())
 
     def failure(self, item: str, support: str | None, what: str | None = None) -> Failure:
         """An empty account of the places tried for an item."""

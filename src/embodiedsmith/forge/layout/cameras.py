@@ -9,7 +9,7 @@ import numpy as np
 
 from embodiedsmith.forge.layout.attempt import Attempt
 from embodiedsmith.forge.layout.prisms import Float, Kind, Prism
-from embodiedsmith.forge.layout.volumes import apply, volumes
+from embodiedsmith.forge.layout.volumes import apply
 from embodiedsmith.spec import CameraSpec, LightSpec
 from embodiedsmith.world import transforms as tf
 
@@ -106,7 +106,7 @@ def _handles(attempt: Attempt) -> list[Sight]:
     return [
         Sight(apply(attempt.roots[item], np.add(sweep.grips[:1], (BEFORE_HANDLE, 0.0, 0.0)))[0], attempt.roots[item][:3, 0])
         for item in attempt.roots
-        for sweep in volumes(attempt.built[item]).sweeps
+        for sweep in attempt.spaces[item].sweeps
         if (item, sweep.joint) in moved and len(sweep.grips)
     ]
 

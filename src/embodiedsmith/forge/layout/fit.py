@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from embodiedsmith import assets
 from embodiedsmith.assets.asset import Asset, Cavity
 from embodiedsmith.forge.layout.errors import LayoutError
@@ -12,6 +14,7 @@ SIDE = 0.004  # [m] least play beside a thing in a cavity
 LIFT = 0.015  # [m] least play above a thing that is set into a cavity from its front
 GROWTH = (1.15, 1.3, 1.5)  # factors by which a container may grow
 CHANGES = ((1.15, 1.0), (1.0, 0.9), (1.3, 1.0), (1.0, 0.8), (1.3, 0.8), (1.5, 0.8))  # of container and thing, in the order tried
+DEEPER = 1.2  # factor by which a work surface may grow in depth: the arm gets no farther
 FLAT = 0.75  # part of the floor of a shallow container that things side by side may cover
 PAIR = 0.86  # side of the least square that holds two discs cornerwise, (1 + 1/sqrt(2)) / 2 of their diameters' sum
 HEAP = 0.6  # part of a container that heaped things (as their bounding boxes) may fill
@@ -166,6 +169,21 @@ def _with(scenario: Scenario, changed: dict[str, AssetSpec]) -> Scenario:
     for name, asset in changed.items():
         scene = scene.with_item(scene.item(name).model_copy(update={"asset": asset}))
     return scenario.model_copy(update={"scene": scene})
+
+
+def spacious(scenario: Scenario, built: dict[str, Asset], surface: str, factor: float) -> tuple[Scenario, dict[str, Asset]]:
+    """The scenario with a wider and perhaps deeper work surface, where its size was left to us and it has no place yet."""
+    item = scenario.scene.item(surface)
+    if item.pose is not None or item.asset.size != "medium":
+        return scenario, built
+    params = dict(item.asset.params)
+    for name, most in (("width", math.inf), ("depth", DEEPER)):
+        param = assets.category(item.asset.category).params.get(name)
+        value = None if param is None else params.get(name, param.default)
+        if param is not None and isinstance(value, float) and param.high is not None:
+            params[name] = min(value * min(factor, most), max(value, param.high))
+    asset = item.asset.model_copy(update={"params": params})
+    return _with(scenario, {surface: asset}), {**built, surface: assets.build(asset)}
 
 
 def scaled(spec: AssetSpec, factor: float) -> AssetSpec:

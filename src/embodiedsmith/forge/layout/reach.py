@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from embodiedsmith.assets.asset import Asset
 from embodiedsmith.forge.layout.needs import Part
 from embodiedsmith.forge.layout.prisms import Float
 from embodiedsmith.forge.layout.volumes import apply, volumes
@@ -36,6 +37,13 @@ def excess(attempt: Attempt, item: Item, T: Float) -> float:
     return _thing(attempt, item, T)
 
 
+def point_excess(attempt: Attempt, item: str, point: Float) -> float:
+    """By how much [m] a point is beyond where the robot grasps, for a thing that the task concerns; negative: within."""
+    if not attempt.anticipate or attempt.robot.base.kind != "fixed" or not attempt.needs.concerns(item):
+        return ANYWHERE
+    return _outside(distance(attempt, point), GRASP_REACH, 0.04 * attempt.comfort)
+
+
 def _thing(attempt: Attempt, item: Item, T: Float) -> float:
     """For a free item: whether it can be grasped where it is, which is only asked of what the task concerns."""
     if attempt.robot.base.kind == "fixed":
@@ -55,39 +63,44 @@ def _furniture(attempt: Attempt, item: Item, T: Float) -> float:
     ways = [part for part in attempt.needs.parts if part.item == item.id]
     required = [part_excess(attempt, item, part, T) for part in ways if part.required]
     choices = [part_excess(attempt, item, part, T) for part in ways if not part.required]
-    if not ways and attempt.needs.concerns(item.id) and attempt.robot.base.kind == "fixed":
-        return _outside(distance(attempt, T[:3, 3]), (HANDLE_REACH[0], CAVITY_REACH[1]), 0.0)
+    if not ways and attempt.robot.base.kind == "fixed":
+        if any(i.parent == item.id and i.relation == "on" and attempt.needs.concerns(i.id) for i in attempt.items.values()):
+            return _outside(distance(attempt, T[:3, 3]), GRASP_REACH, 0.0)
+        if attempt.needs.concerns(item.id):
+            return _outside(distance(attempt, T[:3, 3]), (HANDLE_REACH[0], CAVITY_REACH[1]), 0.0)
     return max([*required, min(choices, default=ANYWHERE)])
 
 
 def part_excess(attempt: Attempt, item: Item, part: Part, T: Float) -> float:
     """By how much [m] one part of furniture is beyond reach; negative: within."""
-    handles, inner = _grips(attempt, item, part, T), _inner(attempt, item, part, T)
+    grips, inner = attempt.points[part]
     if attempt.robot.base.kind != "fixed":
-        over = [from_front(attempt, item.parent, p) - EDGE_REACH - 0.1 for p in handles] if item.parent is not None else []
-        return max(over, default=ANYWHERE)
-    shoulder = np.add(attempt.base.position, (0.0, 0.0, SHOULDER_AXIS))
-    arm = attempt.robot.arm.reach
-    comfort = (0.1 * attempt.comfort, 0.05 * attempt.comfort)
-    found = [float(np.linalg.norm(p - shoulder)) - arm for p in (*handles, *inner)]
-    found += [_outside(distance(attempt, p), HANDLE_REACH, *comfort) for p in handles]
-    found += [_outside(distance(attempt, p), CAVITY_REACH, 0.0) for p in inner]
-    if len(found) and (len(handles) or _entered(attempt, item, part)):
-        found.append(_behind(attempt, T))
-    return max(found, default=ANYWHERE)
+        if item.parent is None or not len(grips):
+            return ANYWHERE
+        return max(from_front(attempt, item.parent, p) for p in apply(T, grips)) - EDGE_REACH - 0.1
+    if not len(grips) and not len(inner):
+        return ANYWHERE
+    points = apply(T, np.concatenate([grips, inner])) - attempt.base.position
+    away = np.hypot(points[:, 0], points[:, 1])
+    found = float(np.hypot(away, points[:, 2] - SHOULDER_AXIS).max()) - attempt.robot.arm.reach
+    if len(grips):
+        low, high = HANDLE_REACH[0] + 0.1 * attempt.comfort, HANDLE_REACH[1] - 0.05 * attempt.comfort
+        found = max(found, low - float(away[: len(grips)].min()), float(away[: len(grips)].max()) - high)
+    if len(inner):
+        found = max(found, _outside(float(away[-1]), CAVITY_REACH, 0.0))
+    return max(found, _behind(attempt, T)) if len(grips) or _entered(attempt, item, part) else found
 
 
-def _grips(attempt: Attempt, item: Item, part: Part, T: Float) -> Float:
-    """World points (n, 3) of a part's handle over the way it is pulled."""
-    points = [apply(T, s.grips) for s in volumes(attempt.built[item.id]).sweeps if s.joint == part.joint]
-    return np.concatenate([np.zeros((0, 3)), *points])
+def points_of(asset: Asset, part: Part) -> tuple[Float, Float]:
+    """Points in furniture's root frame that a part is used at.
 
-
-def _inner(attempt: Attempt, item: Item, part: Part, T: Float) -> Float:
-    """World points (n, 3) in a part's cavity where things are set down; those of drawers move and are left to their handles."""
-    cavities = [c for c in attempt.built[item.id].affordances.cavities if c.name == part.cavity and c.body == "root"]
-    entry = [np.add(c.pose.position, (ENTRY * c.size[0] if c.opening[2] < 0.7 else 0.0, 0.0, 0.05)) for c in cavities]
-    return apply(T, np.array(entry).reshape(-1, 3))
+    Those (n, 3) of its handle over the way it is pulled, and the one, (1, 3), in its cavity where things are set down; there is
+    none of the latter in a drawer, which comes out to the hand.
+    """
+    grips = [s.grips for s in volumes(asset).sweeps if s.joint == part.joint]
+    meant = [c for c in asset.affordances.cavities if c.name == part.cavity and c.body == "root"][:1]
+    inner = [np.add(c.pose.position, (ENTRY * c.size[0] if c.opening[2] < 0.7 else 0.0, 0.0, 0.05)) for c in meant]
+    return np.concatenate([np.zeros((0, 3)), *grips]), np.array(inner).reshape(-1, 3)
 
 
 def _entered(attempt: Attempt, item: Item, part: Part) -> bool:
@@ -103,9 +116,9 @@ def _behind(attempt: Attempt, T: Float) -> float:
     return FROM_FRONT * away - ahead
 
 
-def _outside(value: float, span: tuple[float, float], low: float, high: float | None = None) -> float:
-    """By how much a value is outside a span made narrower by `low` and `high` (None: as `low`)."""
-    return max(span[0] + low - value, value - span[1] + (low if high is None else high))
+def _outside(value: float, span: tuple[float, float], play: float) -> float:
+    """By how much a value is outside a span made narrower by `play` at both ends; negative: inside."""
+    return max(span[0] + play - value, value - span[1] + play)
 
 
 def distance(attempt: Attempt, point: Float) -> float:

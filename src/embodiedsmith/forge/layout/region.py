@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from embodiedsmith.forge.layout import reach
 from embodiedsmith.forge.layout.prisms import Float, grown
 from embodiedsmith.spec import Pose
 
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
     from embodiedsmith.forge.layout.attempt import Attempt
 
 TURN_PLAY = 0.25  # [rad] by which furniture may look past the robot
+REACH_DRAWS = 12  # points drawn for one that the robot reaches
+BACK = 0.6  # chance that furniture on a surface stands in the rear part of it
+REAR = 0.35  # that part
+ROUNDING = 1e-9  # [m]
 TURN_LIMIT = math.radians(60)  # furniture on a surface is turned towards the robot by at most this
 
 
@@ -30,32 +35,53 @@ class Region:
     front: bool
     """Whether it is reached from its front (+x) only."""
 
-    def draw(self, attempt: Attempt, heading: float | None) -> Pose | None:
-        """A pose with room to the edges and for the attempt's variation; None when the yaw drawn does not fit."""
+    def draw(self, attempt: Attempt, heading: float | None, *, varies: bool = True) -> Pose | None:
+        """A pose with room to the edges, and for the reset's variation when it `varies`; None when the yaw drawn does not fit."""
         rng = attempt.rng
-        x, y = rng.uniform(-0.5, 0.5, 2) * self.size
-        if self.front:
-            x = self.size[0] * rng.uniform(-0.15, 0.5)
+        jitter, turn = (attempt.jitter, attempt.turn) if varies else (0.0, 0.0)
+        part = self._part(attempt)
         if heading is None:
             yaw = float(rng.uniform(-math.pi, math.pi))
         else:
-            world = self.T_world @ np.array([x, y, 0.0, 1.0])
+            world = self.T_world @ np.array([*part * self.size, 0.0, 1.0])
             toward = math.atan2(world[1] - attempt.base.position[1], world[0] - attempt.base.position[0])
             yaw = toward + heading + float(rng.uniform(-0.5, 0.5)) - self._turned()
-        if self._tight(attempt):  # no room to play: the middle, square to it
+        if self._tight(attempt, jitter, turn):  # no room to play: the middle, square to it
             pose = self._middle(attempt, float(rng.integers(4)) * math.pi / 2)
-            return pose if self.holds(attempt, pose, play=0.0) else self._middle(attempt, 0.0)
-        pose = Pose.planar(float(x), float(y), 0.0, yaw)
-        return pose if self.holds(attempt, pose) else None
+            return pose if self._within(attempt, pose, 0.0, 0.0) else self._middle(attempt, 0.0)
+        points = self._footprint(attempt, yaw, turn)
+        within = np.asarray(self.size) / 2 - self._edge(attempt) - jitter
+        low, high = -within - points.min(axis=0), within - points.max(axis=0)
+        x, y = (float(v) for v in low + (part + 0.5) * (high - low))
+        pose = Pose.planar(x, y, 0.0, yaw)
+        return pose if self._within(attempt, pose, jitter, turn) else None
+
+    def _part(self, attempt: Attempt) -> Float:
+        """A point of the region as parts of its size, shape (2,): where the task concerns the item, preferably within reach."""
+        rng = attempt.rng
+        low = -0.15 if self.front and attempt.anticipate else -0.5
+        item = attempt.items[self.item]
+        for _ in range(REACH_DRAWS):
+            part = np.array([rng.uniform(low, 0.5), rng.uniform(-0.5, 0.5)])
+            world = self.T_world @ np.array([*part * self.size, 0.0, 1.0])
+            if self.front or item.fixed or reach.point_excess(attempt, self.item, world) <= 0:
+                break
+        return part
 
     def draw_facing(self, attempt: Attempt) -> Pose | None:
-        """A pose for furniture: its front towards the robot, turned at most `TURN_LIMIT` from the surface's own front."""
+        """A pose for furniture: its front towards the robot, turned at most `TURN_LIMIT` from the surface's own front.
+
+        Without regard to the task it faces any of the four ways.
+        """
         rng = attempt.rng
         x, y = rng.uniform(-0.5, 0.5, 2) * self.size
+        if attempt.anticipate and rng.random() < BACK:
+            x = (REAR * rng.random() - 0.5) * self.size[0]
         play = float(rng.uniform(-TURN_PLAY, TURN_PLAY))
+        way = float(rng.integers(4)) * math.pi / 2
         for _ in range(2):  # the turn decides how far it may stand to the side, and that decides the turn
             turn = self._turn_to_robot(attempt, x, y) + play if attempt.robot.base.kind == "fixed" else play
-            turn = float(np.clip(turn, -TURN_LIMIT, TURN_LIMIT))
+            turn = float(np.clip(turn, -TURN_LIMIT, TURN_LIMIT)) if attempt.anticipate else way
             points = self._footprint(attempt, turn, 0.0)
             low, high = -np.asarray(self.size) / 2 - points.min(axis=0), np.asarray(self.size) / 2 - points.max(axis=0)
             if (low > high).any():
@@ -79,20 +105,24 @@ class Region:
         points: Float = (signs * half + middle) @ np.array([[c, s], [-s, c]])
         return points
 
-    def holds(self, attempt: Attempt, pose: Pose, *, play: float | None = None) -> bool:
-        """Whether the item's footprint there, with its variation, stays within."""
-        edge = 0.01 + 0.015 * attempt.comfort
-        if play is None:
-            play = attempt.jitter
-        points = self._footprint(attempt, pose.yaw, attempt.turn if play else 0.0) + pose.position[:2]
-        if self.shape == "disc":
-            away = float(np.linalg.norm(points, axis=1).max())
-            return away <= self.size[0] / 2 - edge - play
-        return bool((np.abs(points) <= np.asarray(self.size) / 2 - edge - play).all())
+    def holds(self, attempt: Attempt, pose: Pose) -> bool:
+        """Whether the item's footprint there, with the reset's variation, stays within."""
+        return self._within(attempt, pose, attempt.jitter, attempt.turn)
 
-    def _tight(self, attempt: Attempt) -> bool:
+    def _within(self, attempt: Attempt, pose: Pose, jitter: float, turn: float) -> bool:
+        points = self._footprint(attempt, pose.yaw, turn) + pose.position[:2]
+        limit = np.asarray(self.size) / 2 - self._edge(attempt) - jitter + ROUNDING
+        if self.shape == "disc":
+            return bool(np.linalg.norm(points, axis=1).max() <= limit[0])
+        return bool((np.abs(points) <= limit).all())
+
+    def _edge(self, attempt: Attempt) -> float:
+        """Room [m] left to the edges."""
+        return 0.01 + 0.015 * attempt.comfort
+
+    def _tight(self, attempt: Attempt, jitter: float, turn: float) -> bool:
         """Whether the item would not fit anywhere at any yaw with its variation."""
-        return not self.holds(attempt, self._middle(attempt, 0.0)) and not self.holds(attempt, self._middle(attempt, math.pi / 2))
+        return not any(self._within(attempt, self._middle(attempt, yaw), jitter, turn) for yaw in (0.0, math.pi / 2))
 
     def _middle(self, attempt: Attempt, yaw: float) -> Pose:
         low, high = attempt.built[self.item].extents

@@ -15,7 +15,6 @@ import numpy as np
 from embodiedsmith.forge.layout.furniture import Draw
 from embodiedsmith.forge.layout.prisms import Float, Kind, Prism, grown, pairwise
 from embodiedsmith.forge.layout.region import Region
-from embodiedsmith.forge.layout.volumes import volumes
 from embodiedsmith.spec import Item, Pose, Predicate
 from embodiedsmith.tasks import predicate as kind_of
 from embodiedsmith.tasks.sides import SIDES, toward
@@ -87,7 +86,7 @@ def _between(boxes: list[Prism], wide: list[Prism], across: float, play: float) 
 
 def _box(attempt: Attempt, item: str, T: Float) -> Prism:
     fixed = attempt.items[item].fixed
-    return volumes(attempt.built[item]).solid(Kind.FIXED if fixed else Kind.FREE, item, T)
+    return attempt.spaces[item].solid(Kind.FIXED if fixed else Kind.FREE, item, T)
 
 
 def _gap(boxes: list[Prism], direction: Float) -> float:

@@ -13,7 +13,7 @@ from embodiedsmith.forge.layout.failures import Failure, NoPlaceError
 from embodiedsmith.forge.layout.gaps import ARM_PLAY
 from embodiedsmith.forge.layout.needs import Part
 from embodiedsmith.forge.layout.prisms import Float, Kind, Prism, prism
-from embodiedsmith.forge.layout.volumes import apply, arm_at_home, corners, volumes
+from embodiedsmith.forge.layout.volumes import apply, arm_at_home, corners
 from embodiedsmith.spec import Pose
 from embodiedsmith.world import transforms as tf
 
@@ -74,7 +74,7 @@ def _drop(attempt: Attempt) -> float:
 def _lowest(attempt: Attempt, part: Part) -> float:
     """Height above the item's root of the lowest place that the hand goes to at a part [m]."""
     asset = attempt.built[part.item]
-    grips = [s.grips[:, 2].min() for s in volumes(asset).sweeps if s.joint == part.joint and len(s.grips)]
+    grips = [s.grips[:, 2].min() for s in attempt.spaces[part.item].sweeps if s.joint == part.joint and len(s.grips)]
     floors = [c.pose.position[2] for c in asset.affordances.cavities if c.name == part.cavity and c.body == "root"]
     return float(min([*grips, *floors], default=0.0))
 
@@ -93,9 +93,9 @@ def bases(attempt: Attempt, count: int) -> list[Pose]:
     failure = Failure("robot", "the robot", attempt.robot.base.footprint, clear=0.02)
     found: list[tuple[tuple[int, float], Pose]] = []
     for pose in _candidates(attempt):
-        hit = attempt.conflict(room(attempt, pose), frozenset())
-        if hit is not None:
-            failure.taken(*hit)
+        near, slack = attempt.nearest(room(attempt, pose), frozenset())
+        if slack < 0:
+            failure.taken(near, -slack)
             continue
         found.append((_score(attempt, pose), pose))
     if not found:

@@ -6,7 +6,7 @@ import numpy as np
 
 from embodiedsmith import embodiments
 from embodiedsmith.assets.asset import Asset
-from embodiedsmith.forge.layout import cameras, fit, mobile, needs, robot
+from embodiedsmith.forge.layout import cameras, fit, furniture, mobile, needs, robot
 from embodiedsmith.forge.layout.attempt import Attempt
 from embodiedsmith.forge.layout.errors import LayoutError
 from embodiedsmith.forge.layout.failures import Failure, NoPlaceError, merged
@@ -15,6 +15,7 @@ from embodiedsmith.spec import Pose, Scenario
 from embodiedsmith.world.compile import build_assets
 
 RESTARTS = 40
+WIDER = ((4, 1.2), (10, 1.4), (18, 1.6))  # restart from which the work surface is wider, and by how much
 BASES = 6  # places of the robot that are tried for things that stand already
 
 
@@ -43,11 +44,13 @@ def layout(scenario: Scenario, rng: np.random.Generator, *, anticipate: bool = T
         scenario, built = mobile.roomy(scenario, built, wanted)
     scenario, built = fit.fitted(scenario, built, wanted)
     bases = _bases(scenario, built, wanted, rng, BASES, anticipate=anticipate)
+    surface = furniture.work_surface(Attempt(scenario, built, body, wanted, rng, 0.0))
     failures: list[Failure] = []
     for restart in range(RESTARTS):
-        comfort = max(0.0, 1.0 - restart / (0.7 * RESTARTS))
-        there = _with_base(scenario, bases[restart % len(bases)]) if bases else scenario
-        attempt = Attempt(there, built, body, wanted, rng, comfort, anticipate)
+        comfort = max(0.0, 1.0 - restart / (0.5 * RESTARTS))
+        wide, grown = _wider(scenario, built, surface, restart)
+        there = _with_base(wide, bases[restart % len(bases)]) if bases else wide
+        attempt = Attempt(there, grown, body, wanted, rng, comfort, anticipate)
         try:
             attempt.run()
         except NoPlaceError as error:
@@ -83,6 +86,12 @@ def _bases(
         return robot.bases(attempt, count)
     except NoPlaceError as error:
         raise LayoutError(merged([error.failure])) from error
+
+
+def _wider(scenario: Scenario, built: dict[str, Asset], surface: str | None, restart: int) -> tuple[Scenario, dict[str, Asset]]:
+    """After many restarts, the scenario with a wider work surface."""
+    factor = max((factor for since, factor in WIDER if restart >= since), default=1.0)
+    return (scenario, built) if surface is None or factor == 1.0 else fit.spacious(scenario, built, surface, factor)
 
 
 def _with_base(scenario: Scenario, base: Pose | None) -> Scenario:

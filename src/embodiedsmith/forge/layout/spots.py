@@ -10,7 +10,6 @@ from embodiedsmith.forge.layout.furniture import Draw
 from embodiedsmith.forge.layout.needs import Target
 from embodiedsmith.forge.layout.prisms import Kind
 from embodiedsmith.forge.layout.region import Region
-from embodiedsmith.forge.layout.volumes import volumes
 from embodiedsmith.spec import Item
 from embodiedsmith.world import transforms as tf
 
@@ -42,7 +41,7 @@ def _reserve(attempt: Attempt, target: Target) -> None:
     draw = _draw(attempt, target, region)
     carrier = region.carrier if region.carrier in attempt.items else None
     ghost = Item(id=target.item, asset=attempt.items[target.item].asset, parent=carrier)
-    related = attempt.related(target.place)
+    related = attempt.related(target.place) | _carriers_after(attempt, target.place)
     words = f"{target.item}, to be put {target.words}"
     failure = attempt.failure(target.item, target.place, words)
     for _ in range(TRIES):
@@ -55,14 +54,23 @@ def _reserve(attempt: Attempt, target: Target) -> None:
         if beyond > 0:
             failure.beyond(beyond)
             continue
-        box = volumes(attempt.built[target.item]).solid(Kind.RESERVED, target.item, T)
-        hit = attempt.conflict([box], related)
-        if hit is None:
+        box = attempt.spaces[target.item].solid(Kind.RESERVED, target.item, T)
+        near, slack = attempt.nearest([box], related)
+        if slack >= 0:
             attempt.plan.add([box])
             attempt.ghosts[target.item] = T
             return
-        failure.taken(*hit)
+        failure.taken(near, -slack)
     raise NoPlaceError(failure)
+
+
+def _carriers_after(attempt: Attempt, item: str) -> frozenset[str]:
+    """What an item will be on or in once the task has put it somewhere, with all that carries that."""
+    found: frozenset[str] = frozenset()
+    for target in attempt.needs.targets:
+        if target.item == item and target.relation in ("on", "inside") and target.place not in found:
+            found |= attempt.related(target.place)
+    return found
 
 
 def _crowd(attempt: Attempt, target: Target) -> int:
@@ -81,6 +89,6 @@ def _region(attempt: Attempt, target: Target) -> Region:
 
 def _draw(attempt: Attempt, target: Target, region: Region) -> Draw:
     if target.relation in ("on", "inside"):
-        return lambda: region.draw(attempt, None)
+        return lambda: region.draw(attempt, None, varies=False)
     relation, others = target.predicate, {o: attempt.there(o) for o in target.others}
     return relations.within(attempt, region, lambda: relations.place(attempt, relation, target.item, others))
