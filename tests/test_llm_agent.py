@@ -402,6 +402,10 @@ def test_a_log_answers_in_the_models_place(tmp_path: Path) -> None:
     (tmp_path / "bad").mkdir()
     with pytest.raises(NoAnswer):
         LLMAgent(SETTINGS, model=Model("no").model, log=tmp_path / "bad").propose(BRIEF, rng(1))
+    asked_again = LLMAgent(SETTINGS, model=Model(STACK).model, replay=tmp_path / "bad")  # what failed, not what was answered
+    assert asked_again.propose(BRIEF, rng(1)) == drafts[0]
+    silent = LLMAgent(SETTINGS, model=Model("no").model, log=tmp_path, replay=tmp_path)
+    assert silent.propose(BRIEF, rng(1)) == drafts[0]
     with pytest.raises(LLMError, match=r"as logged: .*no usable answer in 3 tries"):
         LLMAgent(replay=tmp_path / "bad").propose(BRIEF, rng(1))
     for file in tmp_path.glob("*.jsonl"):

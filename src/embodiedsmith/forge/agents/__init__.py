@@ -17,9 +17,10 @@ def _rule(log: Path | None) -> Agent:
 
 
 def _llm(log: Path | None) -> Agent:
-    from embodiedsmith.forge.agents.llm import LLMAgent
+    from embodiedsmith.forge.agents.llm import LLMAgent, Settings
 
-    return LLMAgent(log=log)
+    # What a run asked before is not asked again: going on with it gives the same bits.
+    return LLMAgent(Settings.from_environment(), log=log, replay=log)
 
 
 _AGENTS: dict[str, Callable[[Path | None], Agent]] = {RuleAgent.name: _rule, "llm": _llm}
@@ -35,7 +36,7 @@ def get(name: str, *, log: Path | None = None) -> Agent:
 
     Args:
         name: One of `names()`.
-        log: Folder in which an agent that talks to a language model writes down what was said.
+        log: Folder in which an agent that talks to a language model writes down what was said, and reads what was said before.
 
     Raises:
         UsageError: unknown name (says which there are); a language model is not set or what it needs is not installed.

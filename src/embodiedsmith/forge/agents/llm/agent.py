@@ -42,8 +42,8 @@ class LLMAgent:
     Args:
         settings: The model and the caps; None: from the environment (see `Settings.from_environment`).
         log: Folder in which every exchange is written, one file a question; None: none is.
-        replay: Folder of such a log: questions in it are answered from it, bit for bit. Others are put to the model if there are
-            settings, and are an error if there are none.
+        replay: Folder of such a log: questions answered in it are answered from it, bit for bit. Others are put to the model if
+            there are settings, and are an error if there are none.
         model: A pydantic-ai model to ask instead of the one that the settings name.
 
     Raises:
@@ -119,7 +119,8 @@ class LLMAgent:
 
     def _ask(self, question: Question, shape: type[T], check: Callable[[T], list[str]], doubt: Callable[[T], list[str]]) -> T:
         """An answer from the log or from the model; raises `LLMError`."""
-        if self._replay is not None and (said := self._replay.answer(question)) is not None:
+        said = None if self._replay is None else self._replay.answer(question)
+        if said is not None and (said[0] is not None or self._settings is None):  # what failed is asked again when it can be
             return _replayed(said, shape, check)
         if self._settings is None:
             raise LLMError(

@@ -85,11 +85,13 @@ class Log:
         write_atomic(self.folder / question.file, text.encode("utf-8", "replace"))
 
     def note(self, question: Question, **facts: Any) -> None:
-        """Add a line to an exchange: what was done with its answer."""
+        """Add a line to an exchange, once: what was done with its answer."""
         path = self.folder / question.file
         with storage_errors(path):
             text = path.read_bytes() if path.is_file() else b""
-        write_atomic(path, text + (json.dumps({"kind": "note", **facts}, ensure_ascii=False) + "\n").encode("utf-8", "replace"))
+        line = (json.dumps({"kind": "note", **facts}, ensure_ascii=False) + "\n").encode("utf-8", "replace")
+        if line not in text:
+            write_atomic(path, text + line)
 
     def answer(self, question: Question) -> tuple[str | None, str | None] | None:
         """The answer that was accepted and what went wrong instead, one of them None; None: the log has no such question."""
