@@ -12,8 +12,8 @@ def noun(phrase: NounPhrase | None) -> str:
     if phrase is None:
         return "-"
     words = [
-        str(phrase.count or ""), "every" if phrase.quantity == "each" else "", "other" if phrase.fresh else "", phrase.color or "",
-        phrase.size or "", "/".join(phrase.materials), phrase.position or "", phrase.superlative or "",
+        str(phrase.count or ""), "every" if phrase.quantity == "each" else "", "other" if phrase.fresh else "",
+        phrase.color or "", phrase.size or "", "/".join(phrase.materials), phrase.position or "", phrase.superlative or "",
         "one" if phrase.kind == "one" else "", phrase.head,
     ]  # fmt: skip
     told = " ".join(word for word in words if word)

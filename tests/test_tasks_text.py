@@ -44,7 +44,7 @@ KITCHEN = scene(
 DRAWER = All(goals=(p("inside", "mug", "unit.drawer_top"), p("closed", "unit.drawer_top")))
 
 GOLDEN: list[tuple[Goal, str, str]] = [
-    (DRAWER, "put the red mug in the top drawer of the drawer unit and close it", "把红色的马克杯放进最上面的抽屉里并关上"),
+    (DRAWER, "put the red mug in the top drawer of the drawer unit and close it", "把红色的马克杯放进抽屉柜最上面的抽屉里并关上"),
     (p("on", "blue", "green"), "stack the blue block on the green block", "把蓝色的积木叠到绿色的积木上"),
     (p("on", "mug", "table"), "put the red mug on the table", "把红色的马克杯放到桌子上"),
     (
@@ -122,8 +122,8 @@ GOLDEN: list[tuple[Goal, str, str]] = [
     ),
     (
         All(goals=(Sequence(goals=(p("open", "oven"), p("inside", "bowl", "oven"))), p("unmoved", "mug"))),
-        "without moving the red mug, first open the microwave, then put the bowl in it",
-        "不要移动红色的马克杯，先打开微波炉，然后把碗放进微波炉里",
+        "first open the microwave, then put the bowl in it, without moving the red mug",
+        "先打开微波炉，然后把碗放进微波炉里，不要移动红色的马克杯",
     ),
     (
         Sequence(

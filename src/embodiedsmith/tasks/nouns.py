@@ -111,12 +111,17 @@ class Nouns:
         if not places and not order:
             return f"{self._definite(item)}的{name}"
         phrase = "".join(_PLACES[p]["zh"] for p in places) + ("的" if places else "") + name
-        shared = any(part in _part_names(other) for other in self._scene.items if other.id != item)
+        shared = any(noun in _part_nouns(other) for other in self._scene.items if other.id != item)
         own = noun in self._looks.of(item).category.split("_")  # a drawer of nothing named is a drawer unit's
         return phrase if own and not shared else self._owner_zh(item) + phrase
 
     def _owner_zh(self, item: str) -> str:
         return self._definite(item) + ("的" if self._looks.telling(item).rivals else "")
+
+    def located(self, references: list[str]) -> bool:
+        """Whether a phrase for one of the references says where it is, and so names other things."""
+        tellings = [self._looks.telling(split_reference(reference)[0]) for reference in references]
+        return any(telling.carrier or telling.beside for telling in tellings)
 
     def group(self, references: list[str], need: Need = "thing") -> str:
         """A phrase for several things in one role: "the two red apples", "the apple and the banana"."""
@@ -173,18 +178,25 @@ class Nouns:
         return f"the {bare}{f' that is {place}' if place else ''}"
 
     def _rival(self, item: str, telling: Telling) -> str:
-        """A phrase for one of several that nothing tells apart: one of them, then the other; by number when spoken of again."""
+        """A phrase for one of several that nothing tells apart: one of them, then the other; spoken of again, the same."""
         spoken = [rival for rival in self._spoken if rival in telling.rivals]
         bare, count = self._bare(telling), len(telling.rivals)
+        if item in spoken and item == self._latest(telling):
+            return f"the same {bare}" if self._language == "en" else f"同一个{bare}"
         if item in spoken:
-            number = spoken.index(item)
+            self._spoken.append(item)
+            number = list(dict.fromkeys(spoken)).index(item)
             return f"the {_ORDINALS[number]} {bare}" if self._language == "en" else f"第{_DIGITS_ZH[number]}个{bare}"
         self._spoken.append(item)
         if self._language == "zh":
             return f"另一个{bare}" if spoken else f"{self._number(count)}个{bare}中的一个"
         if not spoken:
             return f"one of the {self._number(count)} {plural(bare)}"
-        return f"the other {bare}" if count == len(spoken) + 1 else f"another {bare}"
+        return f"the other {bare}" if count == len(set(spoken)) + 1 else f"another {bare}"
+
+    def _latest(self, telling: Telling) -> str:
+        """Which of some rivals was spoken of last."""
+        return next((item for item in reversed(self._spoken) if item in telling.rivals), "")
 
     def _where(self, telling: Telling) -> str:
         """Where a thing is that is told by that: "in the bowl", "碗里"; else ""."""
@@ -254,9 +266,10 @@ def _split_part(part: str) -> tuple[list[str], str, int | None]:
     return places, " ".join(nouns), number
 
 
-def _part_names(item: Item) -> set[str]:
+def _part_nouns(item: Item) -> set[str]:
+    """What the parts of an item are called without their places: drawer, door."""
     parts = assets.build(item.asset).affordances
-    return {s.name for s in parts.supports} | {c.name for c in parts.cavities} | {h.name for h in parts.handles}
+    return {_split_part(part.name)[1] for part in (*parts.supports, *parts.cavities, *parts.handles)}
 
 
 def _enumerate(phrases: list[str], language: Language) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import partial
 
 from embodiedsmith import assets
 from embodiedsmith.spec import All, Any, Finding, Goal, Language, Not, Predicate, SceneSpec, Sequence, predicates
@@ -68,10 +67,7 @@ class _Speaker:
         deeds = _in_order([g for g in goals if g not in along])
         if not deeds or not along:
             return self._deeds(deeds or along)
-        said = [partial(self._deeds, deeds), partial(self._along, along)]
-        if any(isinstance(g, Sequence) for g in deeds):
-            said.reverse()
-        return self._join["comma"].join(say() for say in said)
+        return self._deeds(deeds) + self._join["comma"] + self._along(along)
 
     def _deeds(self, goals: list[Goal]) -> str:
         return self._list([self._clause(g) if isinstance(g, list) else self.say(g) for g in _merged(goals)], "all")
@@ -128,7 +124,7 @@ class _Speaker:
             phrases = [first or self._nouns.group(items, kind.roles[0].need)]
         for reference, role in others:
             self._last = (self._nouns.meant(reference, role.need),)
-            again = self._last == last and self._language == "en"
+            again = self._last == last and self._language == "en" and not self._nouns.located(items)
             phrases.append("it" if again else self._nouns.one(reference, role.need))
         self._last_was_place = bool(others)
         return template.format(*phrases, **kind.resolve(group[0].params))

@@ -233,7 +233,7 @@ class Grounding:
         themes = self._themes(command)
         targets = self._targets(command.destination, themes) if command.destination else ()
         if targets and themes:
-            self.effects.append(Effect("touching", (Ref(themes[0].thing), Ref(targets[0].thing))))
+            self.effects.extend(Effect("touching", (Ref(theme.thing), Ref(targets[0].thing))) for theme in themes)
 
     def _targets(self, place: Place, themes: tuple[Ref, ...]) -> tuple[Ref, ...]:
         """Where things go; "on top" without more is on what was last put on something, "inside" in what was last named."""

@@ -41,6 +41,8 @@ class _Words:
     quantity: Quantity = "one"
     count: int | None = None
     fresh: bool = False
+    same: bool = False
+    """Whether it is what was spoken of before: 同一个."""
     among: NounPhrase | None = None
     looks: dict[str, str] = field(default_factory=dict)
 
@@ -110,7 +112,7 @@ class Things:
         if joined:
             self.cursor.at += 1
         if joined and not self.cursor.sees("ba") and self.at_thing():
-            second = self._unlocated()
+            second = self.thing()
             self.cursor.take("de")
             token = self.cursor.take("place")
             sense = token.sense("place") if token else None
@@ -236,7 +238,7 @@ class Things:
     def _simple(self, among: NounPhrase | None = None) -> NounPhrase:
         said = _Words(self.cursor.at, among=among)
         while (token := self.cursor.peek()) is not None:
-            modifies = self._more_follows()
+            modifies = self._more_follows() and not (token.has("noun") and self.cursor.sees("place", ahead=1))
             if token.has("noun", "tag", "part") and not (token.has(*LOOKS, "clutter", "number", "classifier") and modifies):
                 break
             if token.has("pronoun") and not modifies:
@@ -274,12 +276,15 @@ class Things:
                 self.note(token)
             elif not token.has("article", "classifier", "de", "filler"):
                 return False
+            said.same = said.same or token.text.startswith("同一")
         return True
 
     def _more_follows(self) -> bool:
         """Whether a head still comes after this token, so that it only describes it."""
         ahead = 1
-        while self.cursor.sees("de", "classifier", "article", ahead=ahead) and not self.cursor.sees(*HEADS, ahead=ahead):
+        while self.cursor.sees("de", "classifier", "article", "number", "quantifier", ahead=ahead) and not self.cursor.sees(
+            *HEADS, ahead=ahead
+        ):
             ahead += 1
         return self.cursor.sees(*HEADS, *LOOKS, ahead=ahead) and not (
             self.cursor.sees("place", ahead=ahead) and not self.cursor.sees(*HEADS, *LOOKS, "de", ahead=ahead + 1)
@@ -330,7 +335,7 @@ class Things:
         return NounPhrase(
             kind=kind, head=head, text="".join(t.text for t in self.cursor.tokens[said.start : self.cursor.at]),
             quantity=quantity, count=count, fresh=said.fresh, among=said.among,
-            uncounted=count is None and quantity == "one" and superlative is None and kind != "one",
+            uncounted=count is None and quantity == "one" and superlative is None and kind != "one" and not said.same,
             position=None if superlative else said.looks.get("position"), superlative=cast("Superlative | None", superlative),
             color=said.looks.get("color"), size=size, materials=materials,
         )  # fmt: skip
