@@ -56,13 +56,14 @@ def simplify_visuals(spec: mujoco.MjSpec, directory: Path, max_faces: int = MAX_
         directory: Where the model's mesh files are.
         max_faces: Largest number of faces of each new mesh.
     """
+    meshes = {name: mesh for mesh in reversed(spec.meshes) for name in (Path(mesh.file).stem, mesh.name)}
     for body in spec.bodies:
         groups: dict[str, list[Any]] = {}
         for geom in body.geoms:
             if geom.type == mujoco.mjtGeom.mjGEOM_MESH and not geom.contype and not geom.conaffinity:
                 groups.setdefault(geom.material, []).append(geom)
         for index, (material, geoms) in enumerate(groups.items()):
-            surface = _light([_source(spec, geom, directory) for geom in geoms], max_faces)
+            surface = _light([_source(meshes[geom.meshname], geom, directory) for geom in geoms], max_faces)
             name = f"{body.name}_visual{index}"
             # Shell inertia: a simplified surface need not be closed, and the body's inertia is given anyway.
             spec.add_mesh(
@@ -88,8 +89,7 @@ def cache_directory() -> Path:
     return Path(os.environ.get("EMBODIEDSMITH_CACHE") or Path.home() / ".cache" / "embodiedsmith")
 
 
-def _source(spec: mujoco.MjSpec, geom: Any, directory: Path) -> _Source:
-    mesh = next(m for m in spec.meshes if geom.meshname in (m.name, Path(m.file).stem))
+def _source(mesh: Any, geom: Any, directory: Path) -> _Source:
     rotation = np.empty(9)
     mujoco.mju_quat2Mat(rotation, np.asarray(geom.quat, dtype=float) / np.linalg.norm(geom.quat))
     return _Source(
@@ -113,9 +113,16 @@ def _light(sources: list[_Source], max_faces: int) -> _Surface:
 def _key(sources: Iterable[_Source], max_faces: int) -> str:
     digest = hashlib.sha256(_FORMAT + str(max_faces).encode())
     for source in sources:
-        digest.update(hashlib.sha256(source.file.read_bytes()).digest())
+        state = source.file.stat()
+        digest.update(_digest(source.file, state.st_mtime_ns, state.st_size))
         digest.update(source.scale.tobytes() + source.position.tobytes() + source.rotation.tobytes())
     return digest.hexdigest()[:32]
+
+
+@functools.lru_cache(maxsize=1024)
+def _digest(file: Path, changed: int, size: int) -> bytes:
+    """SHA-256 of a file as it was when `changed` last: robots are built often, their files hardly ever change."""
+    return hashlib.sha256(file.read_bytes()).digest()
 
 
 def _simplify(sources: list[_Source], max_faces: int) -> _Surface:
