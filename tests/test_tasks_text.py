@@ -200,6 +200,17 @@ def test_things_that_look_alike_are_told_by_what_is_beside_them() -> None:
     assert instruction(p("lifted", "y"), two, "en", beside) == "lift one of the two mugs"
 
 
+def test_things_in_a_row_are_told_by_its_ends() -> None:
+    three = scene(x=a("mug"), y=a("mug"), z=a("mug"), tray=a("tray"))
+    row = [p("left_of", "x", "y"), p("right_of", "z", "y")]
+    assert instruction(p("lifted", "x"), three, "en", row) == "lift the leftmost mug"
+    assert instruction(p("lifted", "z"), three, "zh", row) == "拿起最右边的马克杯"
+    assert instruction(p("lifted", "y"), three, "en", row) == "lift one of the three mugs"
+    depth = [p("behind", "x", "y"), p("in_front_of", "z", "y")]
+    assert instruction(p("lifted", "x"), three, "en", depth) == "lift the farthest mug"
+    assert instruction(p("lifted", "z"), three, "zh", depth) == "拿起最近的马克杯"
+
+
 def test_what_nothing_tells_apart_is_one_and_the_other() -> None:
     two = scene(x=a("mug"), y=a("mug"), plate=a("plate"), table=a("table"), tray=a("tray"))
     swap = Sequence(goals=(p("on", "x", "plate"), p("on", "y", "tray"), p("on", "x", "table")))

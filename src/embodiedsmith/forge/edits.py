@@ -312,7 +312,7 @@ def _said_anew(scenario: Scenario) -> Scenario:
     """Instructions written again: other things in the scene may need other words to be told apart."""
     task = scenario.task
     try:
-        said = {language: instruction(task.goal, scenario.scene, language) for language in task.instructions}
+        said = {language: instruction(task.goal, scenario.scene, language, task.initial) for language in task.instructions}
     except (SmithError, KeyError) as error:
         raise EditError(Rephrase(language="en", text="?"), f"the goal cannot be said: {error}") from error
     return scenario.model_copy(update={"task": task.model_copy(update={"instructions": said})})

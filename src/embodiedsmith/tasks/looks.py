@@ -11,6 +11,11 @@ from embodiedsmith.spec import Item, Predicate, SceneSpec
 _SIZES = ("small", "medium", "large")
 BESIDE = ("left_of", "right_of", "in_front_of", "behind", "between", "near")
 """Predicates that can tell a thing by what is beside it."""
+_ENDS = (
+    ("leftmost", "left_of", "right_of"), ("rightmost", "right_of", "left_of"),
+    ("nearest", "in_front_of", "behind"), ("farthest", "behind", "in_front_of"),
+)  # fmt: skip
+"""What one at the end of a row is called, and the relations, one the inverse of the other, that it has to the rest."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +39,8 @@ class Telling:
     """`small`, `medium`, `large`, or by comparison `smaller`, `smallest`, `larger`, `largest`."""
     carrier: Item | None = None
     """The item itself, when it is told by what carries it."""
+    row: str = ""
+    """Where it stands among its rivals: `leftmost`, `rightmost`, `nearest`, `farthest`."""
     beside: Predicate | None = None
     """What holds of it at the start and tells it from others."""
     rivals: tuple[str, ...] = ()
@@ -94,12 +101,14 @@ class Looks:
 
     def _placed(self, item: str, told: Telling, rivals: list[str], deep: bool) -> Telling:
         """Where it is, when that tells it from rivals."""
-        carrier, beside = None, None
+        carrier, row, beside = None, "", None
         thing = self._scene.item(item)
         if rivals and deep and thing.parent is not None and not self.telling(thing.parent, deep=False).rivals:
             elsewhere = [r for r in rivals if _where(self._scene.item(r)) != _where(thing)]
             if elsewhere:
                 carrier, rivals = thing, [r for r in rivals if r not in elsewhere]
+        if rivals and (row := self._end_of_row(item, rivals)):
+            rivals = []
         for predicate in self._initial if rivals and deep else ():
             others = predicate.args[1:]
             if predicate.args[0] != item or any(self.telling(o, deep=False).rivals for o in others):
@@ -109,7 +118,22 @@ class Looks:
                 beside, rivals = predicate, [r for r in rivals if r in shared]
                 break
         listed = tuple(i.id for i in self._scene.items if i.id == item or i.id in rivals) if rivals else ()
-        return Telling(told.category, told.color, told.material, told.size, carrier, beside, listed)
+        return Telling(told.category, told.color, told.material, told.size, carrier, row, beside, listed)
+
+    def _end_of_row(self, item: str, rivals: list[str]) -> str:
+        """Whether an item stands at an end of a row of all its rivals at the start, as relations between them say."""
+        for word, name, inverse in _ENDS:
+            pairs = {p.args for p in self._initial if p.name == name}
+            pairs |= {(p.args[1], p.args[0]) for p in self._initial if p.name == inverse}
+            reached, todo = {item}, [item]
+            while todo:
+                at = todo.pop()
+                found = {after for before, after in pairs if before == at and after in rivals} - reached
+                reached |= found
+                todo += sorted(found)
+            if reached >= set(rivals):
+                return word
+        return ""
 
 
 def _look(item: Item) -> Look:

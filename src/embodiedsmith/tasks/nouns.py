@@ -32,6 +32,11 @@ _WHERE: dict[str, tuple[str, str]] = {
     "between": ("between {} and {}", "{}和{}之间"),
 }  # fmt: skip
 """How a thing is told by where it is, English and Chinese."""
+_ROWS: dict[str, tuple[str, str]] = {
+    "leftmost": ("leftmost", "最左边的"), "rightmost": ("rightmost", "最右边的"), "nearest": ("nearest", "最近的"),
+    "farthest": ("farthest", "最远的"),
+}  # fmt: skip
+"""How a thing is told by its place in a row of its like, English and Chinese."""
 _PLACES: dict[str, dict[Language, str]] = {
     "top": {"en": "top", "zh": "最上面"}, "upper": {"en": "upper", "zh": "上面"}, "middle": {"en": "middle", "zh": "中间"},
     "lower": {"en": "lower", "zh": "下面"}, "bottom": {"en": "bottom", "zh": "最下面"}, "left": {"en": "left", "zh": "左边"},
@@ -211,18 +216,19 @@ class Nouns:
         return ""
 
     def _bare(self, telling: Telling) -> str:
-        """The phrase without article and place: size, colour, material, category."""
+        """The phrase without article and place: place in a row, size, colour, material, category."""
         noun = assets.category(telling.category).names[self._language][0]
         size = _SIZES[self._language].get(telling.size, telling.size)
         color = COLORS[telling.color].names[self._language][0] if telling.color else ""
         material = _MATERIALS.get(telling.material, ("", ""))[0 if self._language == "en" else 1]
+        row = _ROWS.get(telling.row, ("", ""))[0 if self._language == "en" else 1]
         if self._language == "en":
-            return " ".join(w for w in (size, color, material, noun) if w)
+            return " ".join(w for w in (row, size, color, material, noun) if w)
         first, size = (size, "") if size.endswith("的") else ("", size)
         phrase = noun
         for word in (material, size):
             phrase = f"{word}{'的' if word and _runs_together(word, phrase) else ''}{phrase}"
-        return f"{first}{color + '的' if color else ''}{phrase}"
+        return f"{row}{first}{color + '的' if color else ''}{phrase}"
 
 
 def _runs_together(word: str, phrase: str) -> bool:

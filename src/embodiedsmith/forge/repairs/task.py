@@ -111,7 +111,7 @@ def rephrase(view: View, findings: tuple[Finding, ...], rng: np.random.Generator
     task = view.scenario.task
     for language, text in task.instructions.items():
         try:
-            said = instruction(task.goal, view.scene, language)
+            said = instruction(task.goal, view.scene, language, task.initial)
         except (SmithError, KeyError):
             continue
         if said != text:
