@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from embodiedsmith.assets.asset import Shape
 from embodiedsmith.spec import split_reference
 from embodiedsmith.tasks.kind import NearMiss
-from embodiedsmith.tasks.probe import Float, geom_points
+from embodiedsmith.tasks.probe import BEARING, Float, geom_points
 from embodiedsmith.world import World
 from embodiedsmith.world import transforms as tf
 
@@ -29,9 +29,9 @@ SIDES: tuple[tuple[str, tuple[float, float]], ...] = (
 )  # fmt: skip
 """The four horizontal directions of a frame, by name."""
 UP = np.array([0.0, 0.0, 1.0])
-_ON_TOP = 0.5  # least cosine between a contact's normal and the vertical for one thing to stand on the other
 _TURNS = 60  # steps of inverse kinematics
 _NEAR_ENOUGH = (5e-4, 5e-3)  # [m], [rad] at which the hand counts as where it should be
+_FARTHER = 1.3  # times its reach: farther from the arm's first joint no grasp is tried
 _GRASPS = 8  # grasps tried at most, spread over those there are
 _CLOSINGS = 81  # openings of the hand that are looked at while it closes
 
@@ -41,7 +41,8 @@ _CLOSINGS = 81  # openings of the hand that are looked at while it closes
 
 def put(world: World, item: str, pose: Float) -> None:
     """Put an item's root at a world pose (4, 4), with all that stands on or in it."""
-    _carry(world, [item], world.items[item].bodies, pose @ tf.inverse(world.item_pose(item)))
+    by = pose @ tf.inverse(world.item_pose(item))
+    _place(world, {name: by @ world.item_pose(name) for name in (item, *_riders(world, item, world.items[item].bodies))})
 
 
 def shift(world: World, item: str, by: Float) -> None:
@@ -56,7 +57,7 @@ def put_joint(world: World, reference: str, position: float) -> None:
     body = int(joint.bodyid[0])
     moving = np.array([b for b in world.items[item].bodies if _within(world.model, int(b), body)], dtype=int)
     before = _body_pose(world.data, body)
-    riders = _riders(world, moving)
+    riders = _riders(world, item, moving)
     world.data.qpos[world.joint_qpos[reference]] = position
     mujoco.mj_kinematics(world.model, world.data)
     by = _body_pose(world.data, body) @ tf.inverse(before)
@@ -111,6 +112,22 @@ def past(size: tuple[float, float], shape: Shape, at: Float, side: tuple[float, 
     return np.array([*(to + kept - at[:2]), 0.0])
 
 
+def clearance(world: World, item: str, other: str, axis: ArrayLike) -> float:
+    """By how much [m] an item must be shifted along a world unit vector until it does not touch another, to the millimetre.
+
+    Infinite where it still touches after 5 cm, as between walls.
+    """
+    data = copy.copy(world.data)
+    at = world.items[item].qpos
+    for k in range(51):
+        data.qpos[at : at + 3] = world.data.qpos[at : at + 3] + 0.001 * k * np.asarray(axis, dtype=np.float64)
+        mujoco.mj_kinematics(world.model, data)
+        mujoco.mj_collision(world.model, data)
+        if other not in _touched(world, data, item):
+            return 0.001 * k
+    return math.inf
+
+
 def free_things(world: World, *but: str) -> list[str]:
     """Ids of the items that can be moved, without those named."""
     return [name for name, index in world.items.items() if index.qpos >= 0 and name not in but]
@@ -153,8 +170,12 @@ def _gripping(world: World, item: str) -> tuple[Float, float] | None:
     grasps = world.assets[item].affordances.grasps
     chosen = grasps[:: max(1, math.ceil(len(grasps) / _GRASPS))]
     data = copy.copy(world.data)
+    first = world.model.dof_jntid[world.robot_dof[len(world.robot.base.joints)]]
+    shoulder = world.data.xanchor[first].copy()
     for grasp in chosen:
         target = world.item_pose(item, grasp.body) @ tf.matrix(grasp.pose)
+        if np.linalg.norm(target[:3, 3] - shoulder) > _FARTHER * world.robot.arm.reach:
+            continue
         for start in (
             world.data.qpos[world.robot_qpos],
             np.concatenate([_base(world), world.home[len(world.robot.base.joints) :]]),
@@ -204,19 +225,18 @@ def _look(world: World, data: mujoco.MjData, closing: float) -> None:
 
 def _finger_contacts(world: World, data: mujoco.MjData, item: str) -> tuple[bool, bool]:
     """Whether the first and the second finger touch an item in `data`."""
+    touched = _touched(world, data, item)
+    return "finger_0" in touched, "finger_1" in touched
+
+
+def _touched(world: World, data: mujoco.MjData, item: str) -> set[str]:
+    """The owners that an item touches in `data`."""
     owners = world.geom_owner[data.contact.geom].reshape(-1, 2)
     mine = (owners == world.owners.index(item)).any(axis=1) & (data.contact.dist < 0)
-    first, second = (bool((mine & (owners == world.owners.index(f)).any(axis=1)).any()) for f in ("finger_0", "finger_1"))
-    return first, second
+    return {world.owners[k] for k in np.unique(owners[mine])}
 
 
 # ---------------------------------------------------------------------- what goes along
-
-
-def _carry(world: World, items: list[str], bodies: np.ndarray, by: Float) -> None:
-    """Move items by a world transform (4, 4), with all that stands on or in the bodies."""
-    moved = dict.fromkeys([*items, *_riders(world, bodies)])
-    _place(world, {name: by @ world.item_pose(name) for name in moved})
 
 
 def _place(world: World, poses: dict[str, Float]) -> None:
@@ -227,23 +247,24 @@ def _place(world: World, poses: dict[str, Float]) -> None:
     mujoco.mj_forward(world.model, world.data)
 
 
-def _riders(world: World, bodies: np.ndarray) -> list[str]:
-    """Free items that stand on the bodies, or on what does, by the contacts there are."""
+def _riders(world: World, item: str, bodies: np.ndarray) -> list[str]:
+    """Free things that stand on or in bodies of an item, or on what does, by the contacts there are."""
     contact = world.data.contact
     pairs = world.model.geom_bodyid[contact.geom].reshape(-1, 2)  # normals point from the first to the second
     upward = contact.frame[:, 2]
     lower = np.where(upward > 0, pairs[:, 0], pairs[:, 1])
     upper = np.where(upward > 0, pairs[:, 1], pairs[:, 0])
-    standing = (np.abs(upward) > _ON_TOP) & (contact.dist < 0)
+    standing = (np.abs(upward) > BEARING) & (contact.dist < 0)
     riders: list[str] = []
     carrying = {int(b) for b in bodies}
-    waiting = [name for name in free_things(world) if not carrying & set(world.items[name].bodies.tolist())]
+    lowest = span(world, item, UP)[0]
+    waiting = {int(b): name for name in free_things(world, item) for b in world.items[name].bodies}
     while True:
-        on = upper[standing & np.isin(lower, list(carrying))]
-        found = [name for name in waiting if name not in riders and np.isin(on, world.items[name].bodies).any()]
+        found = {waiting[b] for b in upper[standing & np.isin(lower, list(carrying))].tolist() if b in waiting} - set(riders)
+        found = {name for name in found if span(world, name, UP)[0] > lowest}
         if not found:
             return riders
-        riders += found
+        riders += sorted(found)
         carrying |= {int(b) for name in found for b in world.items[name].bodies}
 
 

@@ -30,6 +30,8 @@ BALL = 600
 """Points that stand for an ellipsoid: they miss a radius of 5 cm by at most 0.2 mm."""
 FAR = 100.0
 """[m] Distances are not measured beyond this."""
+BEARING = 0.5
+"""Least cosine between a contact's normal and the vertical for one thing to stand on the other."""
 OPPOSED = 0.5
 """Least cosine between the closing direction and a finger's contact normal for the finger to squeeze, not lean on, a thing."""
 
@@ -62,12 +64,16 @@ class Probe:
         self._tcp = world.data.site_xmat[world.tcp_site].reshape(3, 3)
         self.pairs: set[int] = set()
         """Keys of the pairs of owners in contact at the last `refresh`; see `pair`."""
+        self.bearing: set[int] = set()
+        """Those in which one stands on the other, rather than leans on it."""
 
     def refresh(self) -> None:
         """Look at the contacts again. They are those of the last physics step, 1/240 s before the poses."""
         contact = self.world.data.contact
-        geom = contact.geom
-        self.pairs = set(self._key[geom[:, 0], geom[:, 1]][contact.dist < 0].tolist())
+        geom, touching = contact.geom, contact.dist < 0
+        keys = self._key[geom[:, 0], geom[:, 1]]
+        self.pairs = set(keys[touching].tolist())
+        self.bearing = set(keys[touching & (np.abs(contact.frame[:, 2]) > BEARING)].tolist())
 
     def pair(self, first: str, second: str) -> int:
         """Key of a pair of owners (see `World.owners`), in either order: in `pairs` while they touch."""

@@ -33,6 +33,8 @@ def check(assets: Assets, args: Args, params: Params) -> list[str]:
     return [] if assets[args[0]].affordances.grasps else [f"'{args[0]}' has nothing to take hold of"]
 
 
+_CLEAR = 0.04
+"""[m] By which fingers reach beyond the tool centre point at most, and a little more: linkages push them out as they close."""
 _NUDGE = 2e-3
 """[m] By which a thing leans into one finger."""
 
@@ -59,7 +61,7 @@ def near_misses(world: World, args: Args, params: Params) -> Iterator[NearMiss]:
     gap = _gap(world, loose)
     yield at("leaning on one finger", 0.0, closing * gap)
     yield at("leaning on the other finger", 0.0, -closing * gap)
-    out = tip - away[0] + SLIP
+    out = tip - away[0] + _CLEAR
     yield at("slipped out, below the fingertips", loose, approach * out)
     yield at("slipped out, below fingers closed on nothing", 1.0, approach * out)
     for name, side in (("one", across), ("the other", -across)):

@@ -105,9 +105,12 @@ def near_misses(world: World, args: Args, params: Params) -> Iterator[NearMiss]:
         clear = by + outward * (float(outward @ center) - span(world, item, outward)[0])
         if not _elsewhere(world, base, part, cavity, center + clear):
             yield shifted(world, f"beside it, at {side}", item, clear)
-        yield shifted(world, f"over its edge, at {side}", item, by + R[:, 2] * (cavity.size[2] - low + 0.001))
-    yield shifted(world, "over it", item, R[:, 2] * (cavity.size[2] - low + SLIP))
-    yield shifted(world, "under it", item, -R[:, 2] * (high + SLIP))
+        over = by + R[:, 2] * (cavity.size[2] - low + 0.001)
+        if not _elsewhere(world, base, part, cavity, center + over):
+            yield shifted(world, f"over its edge, at {side}", item, over)
+    for said, up in (("over it", cavity.size[2] - low + SLIP), ("under it", -high - SLIP)):
+        if not _elsewhere(world, base, part, cavity, center + R[:, 2] * up):
+            yield shifted(world, said, item, R[:, 2] * up)
     yield from _half_out(world, item, cavity, R, origin, low, high)
     yield from _next_door(world, item, base, part, cavity, T)
     yield from held(world, item)

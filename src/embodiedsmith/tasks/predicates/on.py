@@ -23,7 +23,7 @@ from embodiedsmith.tasks.kind import (
     Words,
     surfaces,
 )
-from embodiedsmith.tasks.near_misses import SIDES, SLIP, free_things, held, past, shifted, span
+from embodiedsmith.tasks.near_misses import SIDES, SLIP, clearance, free_things, held, past, shifted, span
 from embodiedsmith.tasks.probe import Float, Probe
 from embodiedsmith.world import World
 from embodiedsmith.world import transforms as tf
@@ -32,10 +32,14 @@ OVERHANG = 3.0
 """A thing whose middle extent exceeds this many times the surface's smaller one cannot be expected to balance on it."""
 
 
+_ABOUT = 1.0
+"""[m] Farther away a thing is not taken for what the item should stand on."""
+
+
 def bind(probe: Probe, args: Args, params: Params) -> Bound:
     """Margin [m]: least of the centre of mass's distance to the surface's edge and the slack of the lowest point's height.
 
-    Without a contact it is at most minus the gap; while both fingers touch the item, at most `HELD`. With several
+    Without a contact that bears it is at most minus the gap; while both fingers touch the item, at most `HELD`. With several
     surfaces to choose from, the best one counts.
     """
     base, part = split_reference(args[1])
@@ -44,7 +48,7 @@ def bind(probe: Probe, args: Args, params: Params) -> Bound:
     places = [_surface(probe, args[0], base, s, params["tolerance"]) for s in surfaces(probe.world.assets[base], part)]
 
     def anyway() -> float:
-        touching = contact in probe.pairs
+        touching = contact in probe.bearing
         return max(surface(touching) for surface in places)
 
     def margin() -> float:
@@ -93,6 +97,7 @@ def check(assets: Assets, args: Args, params: Params) -> list[str]:
 def near_misses(world: World, args: Args, params: Params) -> Iterator[NearMiss]:
     """Past every edge, hovering, under it, on what else stands about, at its foot, and in the hand."""
     item, reference = args
+    base = reference.partition(".")[0]
     support, T = _carrier(world, item, reference)
     normal, center = T[:3, 2], _center(world, item)
     level = span(world, item, normal)[0] - float(normal @ T[:3, 3])
@@ -100,22 +105,26 @@ def near_misses(world: World, args: Args, params: Params) -> Iterator[NearMiss]:
         by = T[:3, :3] @ past(support.size, support.shape, (center - T[:3, 3]) @ T[:3, :3], direction)
         if not _lands(world, reference, support, center + by, level):
             yield shifted(world, f"past its edge, at {side}", item, by)
-            if world.items[reference.partition(".")[0]].qpos >= 0:
-                foot = span(world, reference.partition(".")[0], normal)[0] - span(world, item, normal)[0]
+            if world.items[base].qpos >= 0:
+                foot = span(world, base, normal)[0] - span(world, item, normal)[0]
                 yield shifted(world, f"at its foot, at {side}", item, by + normal * foot)
+    clear = clearance(world, item, base, normal)
     for gap in (0.001, SLIP):
-        yield shifted(world, f"hovering {1000 * gap:g} mm over it", item, normal * (gap - level))
+        if math.isfinite(clear):
+            yield shifted(world, f"hovering {1000 * gap:g} mm over it", item, normal * (clear + gap))
     top = span(world, item, normal)[1] - float(normal @ T[:3, 3])
     yield shifted(world, "under it", item, -normal * (top + SLIP))
-    yield from _on_another(world, item, reference, center)
+    yield from _on_another(world, item, base, center)
     yield from held(world, item)
 
 
-def _on_another(world: World, item: str, reference: str, center: Float) -> Iterator[NearMiss]:
+def _on_another(world: World, item: str, base: str, center: Float) -> Iterator[NearMiss]:
     """On top of the nearest thing that is neither the item nor what it should stand on."""
-    others = free_things(world, item, reference.partition(".")[0])
+    others = free_things(world, item, base)
     if others:
         nearest = min(others, key=lambda name: float(np.linalg.norm(_center(world, name) - center)))
+        if np.linalg.norm(_center(world, nearest) - center) > _ABOUT:
+            return
         rise = span(world, nearest, (0.0, 0.0, 1.0))[1] - span(world, item, (0.0, 0.0, 1.0))[0]
         by = _center(world, nearest) - center
         yield shifted(world, f"on top of {nearest} instead", item, np.array([by[0], by[1], rise]))

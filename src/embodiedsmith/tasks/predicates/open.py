@@ -24,24 +24,32 @@ def check(assets: Assets, args: Args, params: Params) -> list[str]:
     return [] if 0.0 < fraction < 1.0 else [f"'open' needs a fraction between 0 and 1, not {fraction:g}"]
 
 
-_SHARES = (0.98, 0.95, 0.9, 0.8, 0.65, 0.5, 0.25, 0.0)
+_SHORT: dict[str, tuple[float, ...]] = {"slide": (0.001, 0.005, 0.02), "hinge": (0.005, 0.02, 0.1)}
+"""[m or rad] By how much a drawer or door is not open enough, to look open."""
+_SHARES = (0.8, 0.6, 0.4, 0.2, 0.0)
 """Shares of the opening that is asked for."""
 
 
 def near_misses(world: World, args: Args, params: Params) -> Iterator[NearMiss]:
     """Not open enough, down to closed: any door or drawer that would do."""
     joints = openings(world, args[0])
+    fraction = params["fraction"]
+    for said, k in (("a hair", 0), ("a little", 1), ("somewhat", 2)):
+        yield _opened(
+            f"{said} short of open", {ref: (info, fraction * info.range - _SHORT[info.kind][k]) for ref, info in joints}
+        )
     for share in _SHARES:
-        yield _opened(f"open by {100 * share:g} % of what is asked", joints, share * params["fraction"])
+        name = f"open by {100 * share:g} % of what is asked"
+        yield _opened(name, {ref: (info, share * fraction * info.range) for ref, info in joints})
 
 
-def _opened(name: str, joints: list[tuple[str, Travel]], fraction: float) -> NearMiss:
-    """Every joint that is open farther stands at this fraction of its range."""
+def _opened(name: str, most: dict[str, tuple[Travel, float]]) -> NearMiss:
+    """Every joint that is open farther than given [m or rad] is open by so much."""
 
     def apply(world: World) -> None:
-        for reference, info in joints:
-            if world.joint(reference)[1] > fraction:
-                put_joint(world, reference, info.at(fraction * info.range))
+        for reference, (info, opening) in most.items():
+            if info.sign * (world.joint(reference)[0] - info.closed) > opening:
+                put_joint(world, reference, info.at(max(opening, 0.0)))
 
     return NearMiss(name, apply)
 
