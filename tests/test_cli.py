@@ -302,7 +302,7 @@ def test_what_is_not_understood_ends_with_a_reason_and_leaves_nothing(
         (["make", "lift the mug", "--out", "x", "-n", "0", "--size", "33"], "n must be at least 1, not 0"),
         (["make", "lift the mug", "--out", "x", "-n", "0", "--size", "33"], "size must be even"),
         (["make", "lift the mug", "--out", "x", "--embodiment", "pandaa"], "did you mean 'panda'"),
-        (["make", "lift the mug", "--out", "x", "--agent", "llm"], "unknown agent 'llm'"),
+        (["make", "lift the mug", "--out", "x", "--agent", "llm"], "no language model is set"),
         (["robots", "show"], "a name is missing"),
         (["robots", "show", "pandda"], "did you mean 'panda'"),
         (["assets", "show", "mugg"], "did you mean mug"),

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from embodiedsmith import embodiments
 from embodiedsmith.assets import Asset, build, categories
 from embodiedsmith.assets.category import InvalidAsset
+from embodiedsmith.forge import asked
 from embodiedsmith.forge.agents.agent import Draft
 from embodiedsmith.forge.agents.furnish import HUNG, ON_SURFACE
 from embodiedsmith.forge.agents.llm.catalogue import count_name, params_of
@@ -69,7 +70,13 @@ def faults(answer: Answer, brief: Brief) -> list[str]:
     found += [f"start: {fault}" for fault in goal_faults(All(goals=start), built)] if start else []
     denied = [clause.predicate for clause in answer.plan.start if not clause.holds]
     found += [f"start: '{name}' cannot be denied at the start: holds must be true" for name in denied]
-    return list(dict.fromkeys(found or _said_faults(answer.plan, goal, scene)))
+    if not found:
+        made = draft(answer, brief)
+        assert made.asked is not None  # every draft of this agent says what the words fix
+        found += asked.faults(made.asked, made.scenario)
+        if all(_from_the_start(p, scene) for p in predicates(goal)):
+            found.append("the goal holds from the start: let what is to be moved start elsewhere")
+    return list(dict.fromkeys(found))
 
 
 def doubts(answer: Answer, brief: Brief) -> list[str]:
@@ -274,24 +281,6 @@ def _carrier_faults(item: Item, carrier: Asset) -> Iterator[str]:
 def _robot_faults(plan: Plan, brief: Brief) -> Iterator[str]:
     if plan.robot is not None and brief.embodiment not in ("any", plan.robot):
         yield f"the robot is {brief.embodiment}: robot must be null or that"
-
-
-def _said_faults(plan: Plan, goal: Goal, scene: SceneSpec) -> Iterator[str]:
-    """Where a plan contradicts what it says of the words."""
-    free = sum(not item.fixed for item in scene.items)
-    if free < plan.at_least:
-        yield f"there are {free} free things, fewer than at_least {plan.at_least}"
-    tags = {item.id: {item.asset.category, *categories()[item.asset.category].all_tags} for item in scene.items}
-    for group in plan.absent:
-        there = [item.id for item in scene.items if group in tags[item.id] and not item.fixed]
-        if there:
-            yield f"{group} is absent, and there is {', '.join(there)}"
-    for counted in plan.counted:
-        number = sum(counted.group in names for names in tags.values())
-        if number != counted.count:
-            yield f"there are {number} of {counted.group}, not {counted.count} as counted says"
-    if all(_from_the_start(p, scene) for p in predicates(goal)):
-        yield "the goal holds from the start: let what is to be moved start elsewhere"
 
 
 def _from_the_start(goal: Predicate, scene: SceneSpec) -> bool:
