@@ -144,6 +144,16 @@ IN_DRAWER = All(goals=(p("inside", "mug", DRAWER), p("closed", DRAWER)))
             ["pick(apple, table.top)", "place_near(apple, block)", "pick(apple, table.top)"],
         ),
         (p("near", "apple", "block"), ["pick(apple, table.top)", "place_near(apple, block)"]),
+        (p("left_of", "apple", "block"), ["pick(apple, table.top)", "place_beside(apple, block, left_of)"]),
+        (p("right_of", "block", "block2"), ["pick(block, table.top)", "place_beside(block, block2, right_of)"]),
+        (p("left_of", "block", "block2"), []),
+        (p("behind", "mug", "unit"), ["pick(mug, table.top)", "place_beside(mug, unit, behind)"]),
+        (p("between", "apple", "block", "mug"), ["pick(apple, table.top)", "place_beside(apple, block, mug)"]),
+        (
+            All(goals=(p("near", "apple", "block"), p("behind", "apple", "block2"), p("unmoved", "block"))),
+            ["pick(apple, table.top)", "place_beside(apple, block2, behind)"],
+        ),
+        (p("unmoved", "apple"), []),
         (p("at", "block", x=0.5, y=-0.3, z=TABLE), ["pick(block, table.top)", "place_at(block)"]),
         (Any(goals=(p("on", "mug", "table"), p("on", "mug", "block"))), []),
         (
@@ -158,6 +168,100 @@ IN_DRAWER = All(goals=(p("inside", "mug", DRAWER), p("closed", DRAWER)))
 )
 def test_goals_become_the_steps_that_bring_them_about(kitchen: Bench, goal: Goal, expected: list[str]) -> None:
     assert plan(kitchen, goal) == expected
+
+
+def test_what_is_put_beside_a_thing_that_goes_elsewhere_comes_after_it(kitchen: Bench) -> None:
+    goal = All(goals=(p("left_of", "apple", "mug"), p("right_of", "mug", "block2")))
+    assert plan(kitchen, goal) == [
+        "pick(mug, table.top)", "place_beside(mug, block2, right_of)", "pick(apple, table.top)",
+        "place_beside(apple, mug, left_of)",
+    ]  # fmt: skip
+
+
+# ------------------------------------------------------------------ what must stay
+
+
+def test_what_must_stay_is_not_put_aside(kitchen: Bench) -> None:
+    x, y, z = kitchen.world.item_pose("block2")[:3, 3]
+    kitchen.put("apple", (x, y, z + kitchen.world.assets["block2"].size[2] - DEEP))
+    stack = p("on", "block", "block2")
+    assert plan(kitchen, stack)[0] == "pick(apple, block2.top)"
+    with pytest.raises(MotionError, match="no plan without moving what must stay: apple would have to be moved") as caught:
+        symbolic.plan(kitchen.world, All(goals=(stack, p("unmoved", "apple"))))
+    assert caught.value.code == "plan.in_the_way" and caught.value.subjects == ("apple",)
+    with pytest.raises(MotionError) as caught:  # what carries it must stay, too
+        symbolic.plan(kitchen.world, Sequence(goals=(p("unmoved", "apple"), p("grasped", "block2"))))
+    assert caught.value.code == "plan.in_the_way" and set(caught.value.subjects) == {"apple", "block2"}
+
+
+def test_a_drawer_with_what_must_stay_in_it_is_left_alone(kitchen: Bench) -> None:
+    x, y, z = kitchen.world.cavity(DRAWER)[1][:3, 3]
+    kitchen.put("apple", (x, y, z - DEEP))
+    with pytest.raises(MotionError, match="apple would have to be moved") as caught:
+        symbolic.plan(kitchen.world, All(goals=(p("open", DRAWER), p("unmoved", "apple"))))
+    assert caught.value.code == "plan.in_the_way" and caught.value.subjects == ("apple",)
+    below = "unit.drawer_bottom"
+    assert plan(kitchen, All(goals=(p("open", below), p("unmoved", "apple")))) == [f"open({below})"]
+
+
+def test_a_goal_out_of_reach_of_any_plan_is_not_blamed_on_what_must_stay(kitchen: Bench) -> None:
+    with pytest.raises(MotionError, match=r"near\(apple, shelf\)") as caught:
+        symbolic.plan(kitchen.world, All(goals=(p("near", "apple", "shelf"), p("unmoved", "mug"))))
+    assert caught.value.code == "plan.no_symbolic_plan"
+
+
+# ------------------------------------------------------------------ sequences
+
+
+def steps_of(made: Bench, *stages: Goal, reached: int = 0) -> list[str]:
+    return [str(s) for s in symbolic.plan(made.world, Sequence(goals=stages), reached=reached)]
+
+
+def test_what_a_stage_brings_about_lasts(kitchen: Bench) -> None:
+    put = [f"open({DRAWER})", "pick(apple, table.top)", f"place(apple, {DRAWER})", f"close({DRAWER})"]
+    inside = All(goals=(p("inside", "apple", DRAWER), p("closed", DRAWER)))
+    assert steps_of(kitchen, inside, p("open", DRAWER)) == [*put, f"open({DRAWER})"]
+    first, then = p("on", "apple", "block"), p("on", "block", "block2")
+    steps = steps_of(kitchen, first, then)
+    assert steps[-2:] == ["pick(apple, table.top)", "place(apple, block.top)"] and "place(block, block2.top)" in steps
+    assert steps_of(kitchen, p("left_of", "apple", "mug"), p("on", "mug", "block"))[-1] == "place(mug, block.top)"
+
+
+def test_a_later_stage_may_undo_an_earlier_one(kitchen: Bench) -> None:
+    assert steps_of(kitchen, p("closed", DRAWER), p("inside", "apple", DRAWER))[-1] == f"place(apple, {DRAWER})"
+    assert steps_of(kitchen, p("right_of", "apple", "mug"), p("left_of", "apple", "mug"))[1::2] == [
+        "place_beside(apple, mug, right_of)", "place_beside(apple, mug, left_of)",
+    ]  # fmt: skip
+    assert steps_of(kitchen, p("on", "mug", "block"), p("inside", "mug", "basket"))[-1] == "place(mug, basket.inside)"
+
+
+def test_stages_reached_are_not_done_again(kitchen: Bench) -> None:
+    stages = (p("open", DRAWER), p("closed", DRAWER), p("inside", "apple", "basket"))
+    assert steps_of(kitchen, *stages, reached=2) == ["pick(apple, table.top)", "place(apple, basket.inside)"]
+    steps = symbolic.plan(kitchen.world, Sequence(goals=stages))
+    assert [step.stage for step in steps] == [0, 1, 2, 2]
+
+
+def test_what_lies_below_an_open_drawer_is_reached_once_that_is_shut(kitchen: Bench) -> None:
+    slide = kitchen.world.assets["unit"].joints["drawer_top"]
+    kitchen.joint(DRAWER, slide.closed + 0.9 * (slide.open - slide.closed))
+    below = "unit.drawer_bottom"
+    assert plan(kitchen, p("inside", "apple", below)) == [
+        f"close({DRAWER})", f"open({below})", "pick(apple, table.top)", f"place(apple, {below})",
+    ]  # fmt: skip
+    both = All(goals=(p("inside", "apple", below), p("inside", "mug", DRAWER), p("open", DRAWER)))
+    steps = plan(kitchen, both)
+    assert len(steps) == 8 and steps[-1] == f"open({DRAWER})"
+    assert steps.index(f"close({DRAWER})") < steps.index(f"place(apple, {below})") < steps.index(f"open({DRAWER})")
+
+
+def test_tidying_many_things_away_is_planned_without_many_looks(kitchen: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(planner, "ROUNDS", ((1, 250), (3, 250)))
+    symbolic.search.cache_clear()
+    things, below = ("mug", "apple", "block", "block2", "can", "basket"), "unit.drawer_bottom"
+    stages = tuple(p("inside", thing, DRAWER if k % 2 else below) for k, thing in enumerate(things[:5]))
+    steps = steps_of(kitchen, *stages, All(goals=(p("closed", DRAWER), p("closed", below))))
+    assert len([s for s in steps if s.startswith("place")]) == 5 and steps[-1].startswith("close")
 
 
 def test_the_order_of_independent_steps_keeps_what_was_done(kitchen: Bench) -> None:
@@ -210,6 +314,10 @@ def test_what_is_in_the_hand_need_not_be_picked(kitchen: Bench) -> None:
         (p("inside", "mug", "table"), "plan.unsupported", "no cavity"),
         (p("at", "block", x=0.5, y=-0.3, z=2.0), "plan.unsupported", "nothing to put block on"),
         (p("near", "apple", "shelf"), "plan.no_symbolic_plan", "brings about near(apple, shelf)"),
+        (p("left_of", "apple", "shelf"), "plan.no_symbolic_plan", "beside(apple, shelf, left_of)"),
+        (Not(goal=p("left_of", "apple", "mug")), "plan.unsupported", "opposite"),
+        (Not(goal=p("unmoved", "mug")), "plan.unsupported", "opposite"),
+        (All(goals=(p("left_of", "apple", "mug"), p("on", "mug", "block"))), "plan.no_symbolic_plan", "no sequence"),
         (
             Any(goals=(p("inside", "mug", "table"), All(goals=(p("grasped", "mug"), p("grasped", "apple"))))),
             "plan.contradictory",
@@ -230,6 +338,8 @@ def test_goals_no_plan_reaches_are_typed_failures(kitchen: Bench, goal: Goal, co
 
 
 CONTRADICTIONS = [
+    (("left_of", "mug", "block"), ("behind", "mug", "block"), "beside(mug, block, left_of)", "beside(mug, block, behind)"),
+    (("left_of", "mug", "block"), ("left_of", "block", "mug"), "beside(mug, block, left_of)", "beside(block, mug, left_of)"),
     (("open", DRAWER), ("closed", DRAWER), f"opened({DRAWER})", f"shut({DRAWER})"),
     (("on", "mug", "table"), ("inside", "mug", "basket"), "at(mug, table.top)", "at(mug, basket.inside)"),
     (("grasped", "mug"), ("lifted", "apple"), "holding(mug)", "holding(apple)"),

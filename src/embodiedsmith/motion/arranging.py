@@ -30,6 +30,7 @@ RELATIONS = ("between", *SIDES, "near")
 """Predicates that are brought about by putting an item down among others, the one that leaves the least choice first."""
 SURE = 0.006  # [m] margin a relation must have at a spot
 GAPS = (0.05, 0.08, 0.03, 0.12, 0.17)  # [m] between the item and the other, on a side of it
+FARTHEST = 0.7  # of the largest gap that a relation allows: more is left to chance
 NEAR_GAPS = (0.03, 0.06)  # [m] between things that are to be near
 LATERALS = (0.0, 0.35, -0.35, 0.7, -0.7)  # of half their widths by which the two stand off each other's middle
 FRACTIONS = (0.5, 0.3, 0.7)  # of the free room between two things, from the first to the second
@@ -132,7 +133,7 @@ def _proposals(control: Controller, load: Load, probe: Probe, relation: Predicat
         first = float(np.arctan2(way[1], way[0]))
         directions = [np.array([np.cos(first + turn), np.sin(first + turn), 0.0]) for turn in TURNS]
         gaps, laterals = NEAR_GAPS, LATERALS[:1]
-    for gap, direction, lateral in product(dict.fromkeys(min(gap, limit / 2) for gap in gaps), directions, laterals):
+    for gap, direction, lateral in product(dict.fromkeys(min(gap, FARTHEST * limit) for gap in gaps), directions, laterals):
         axes = np.stack([direction, np.cross(UP, direction)], axis=1)
         low, high = other.span(axes)
         for yaw in yaws(control, load.T_world_item, tf.translate((*middle, 0.0))):
