@@ -19,6 +19,8 @@ from typing import Any, Literal, get_args
 from pydantic import ValidationError
 
 from embodiedsmith import embodiments
+from embodiedsmith.episodes.auto import diversity_of, robots_of
+from embodiedsmith.episodes.auto import forge_auto as forge_cells
 from embodiedsmith.episodes.collect import collect as collect_episodes
 from embodiedsmith.episodes.export.lerobot import export_lerobot
 from embodiedsmith.episodes.export.robomimic import export_robomimic
@@ -94,6 +96,8 @@ class RunResult:
     """Frames in the dataset."""
     report: Path | None = None
     pictures: Path | None = None
+    diversity: Mapping[str, Any] | None = None
+    """How varied the scenarios are, in autonomous mode; see `forge.auto.diversity.Diversity`."""
 
     @property
     def complete(self) -> bool:
@@ -205,6 +209,46 @@ def forge(
         "scenarios": n, "fps": CONTROL_HZ, "export": None, "episodes": 0,
     }  # fmt: skip
     with _create(out, config, wanted, quiet=quiet) as run:
+        return _finish(run, workers=workers, quiet=quiet, started=started)
+
+
+def forge_auto(
+    *,
+    n: int = 1,
+    out: str | Path,
+    seed: int = 0,
+    embodiment: str = "any",
+    workers: int = 1,
+    budget: float = BUDGET,
+    lessons: str | Path | None = None,
+    quiet: bool = True,
+) -> RunResult:
+    """`n` scenarios with certificates in `out`/scenarios without a brief: settings, things, goals, robots and horizons that the
+    run has least of are thought of, made and told apart. `RunResult.diversity` says how varied they are.
+
+    Args:
+        n: Scenarios.
+        out: The run's folder; new or empty.
+        seed: Of every random draw: equal arguments give equal scenarios, for any number of workers.
+        embodiment: Name of the robot; `any`: all there are.
+        workers: Processes. A script that asks for more than one needs `if __name__ == "__main__":` around its main part.
+        budget: What trying one cell may cost: simulated seconds and plans.
+        lessons: File of lessons about repairs to work from and add to; None: none.
+        quiet: No progress on standard error.
+
+    Raises:
+        UsageError: Arguments that cannot be meant, all at once.
+        RunError: There is something in the folder already.
+    """
+    started = time.monotonic()
+    _check(n=n, workers=workers, budget=budget)
+    robots_of(embodiment)
+    config = {
+        "brief": None, "seed": seed, "embodiment": embodiment, "agent": "auto", "mode": "joint", "budget": float(budget),
+        "lessons": None if lessons is None else str(lessons),
+        "scenarios": n, "fps": CONTROL_HZ, "export": None, "episodes": 0,
+    }  # fmt: skip
+    with _new_run(out, config) as run:
         return _finish(run, workers=workers, quiet=quiet, started=started)
 
 
@@ -364,10 +408,9 @@ def _finish(run: Run, *, workers: int, quiet: bool, started: float, export_too: 
     """Do what the run's configuration asks for and is not done yet: forge, collect, export, report."""
     store = EpisodeStore(run)
     config = run.config
-    brief = _brief(config["brief"], config["embodiment"], config["agent"], config["mode"], run.seed)
     kept = None if config["lessons"] is None else Path(config["lessons"])
     begin_lessons(store, kept)
-    entries = forge_missing(store, brief, int(config["scenarios"]), budget=float(config["budget"]), workers=workers, quiet=quiet)
+    entries = _forge_missing(store, workers=workers, quiet=quiet)
     finish_lessons(store, kept)
     wanted = int(config["episodes"])
     found = scenarios_of(store)
@@ -380,6 +423,16 @@ def _finish(run: Run, *, workers: int, quiet: bool, started: float, export_too: 
         exported = _export(store, "lerobot", options, None, quiet)
     page = write_report(store)
     return _result(store, entries, exported, page, time.monotonic() - started)
+
+
+def _forge_missing(store: EpisodeStore, *, workers: int, quiet: bool) -> list[Forged]:
+    """Forge what the run lacks, for its brief or in autonomous mode."""
+    config = store.run.config
+    wanted, budget, embodiment = int(config["scenarios"]), float(config["budget"]), str(config["embodiment"])
+    if config["brief"] is None:
+        return forge_cells(store, wanted, embodiment=embodiment, budget=budget, workers=workers, quiet=quiet)
+    brief = _brief(config["brief"], embodiment, config["agent"], config["mode"], store.run.seed)
+    return forge_missing(store, brief, wanted, budget=budget, workers=workers, quiet=quiet)
 
 
 def _result(
@@ -410,6 +463,7 @@ def _result(
         frames=0 if exported is None else exported.frames,
         report=page,
         pictures=page.with_name("scenes.png") if made else None,
+        diversity=diversity_of(store).to_json() if store.run.config["brief"] is None else None,
     )
 
 
@@ -463,6 +517,11 @@ def _create(out: str | Path, config: Mapping[str, Any], brief: Brief, *, quiet: 
     draft = agents.get(brief.agent).propose(brief, generator(brief.seed, "reading"))
     if not quiet:
         print("\n".join([f"read as, for example: {draft.reading}", *draft.warnings]), file=sys.stderr)
+    return _new_run(out, config)
+
+
+def _new_run(out: str | Path, config: Mapping[str, Any]) -> Run:
+    """A new run; errors as for `_create`."""
     if (Path(out) / "run.json").is_file():
         Run.open(out, config).close()
     return Run.create(out, config)
