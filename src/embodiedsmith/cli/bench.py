@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Literal
 
 import tyro
@@ -16,20 +17,25 @@ from embodiedsmith.spec.scenario import AgentName
 @dataclass(frozen=True, kw_only=True)
 class Bench(Command):
     """Run a benchmark: `speed` measures steps, episodes, frames and memory on one core of this machine; `briefs` tries everyday
-    sentences over many seeds and counts which give verified demonstrations; `language` asks an agent fixed requests in English and
-    Chinese and counts which it understands."""
+    sentences over many seeds and counts which give verified demonstrations; `scenes` watches whether scenes of autonomous mode
+    stay at rest; `language` asks an agent fixed requests in English and Chinese and counts which it understands."""
 
-    name: Positional[Literal["speed", "briefs", "language"]]
+    name: Positional[Literal["speed", "briefs", "scenes", "language"]]
     """Which benchmark."""
     n: Annotated[int | None, tyro.conf.arg(name="episodes", aliases=("-n",))] = None
-    """`speed`: accepted episodes to measure each rate over (30). `briefs`: seeds a sentence (10)."""
+    """`speed`: accepted episodes to measure each rate over (30). `briefs`: seeds a sentence (10). `scenes`: scenes forged (300).
+    """
+    workers: int = 1
+    """`scenes`: processes that forge."""
+    watched: Annotated[Path | None, tyro.conf.arg(name="run")] = None
+    """`scenes`: folder of a run whose scenes are watched instead."""
 
     agent: AgentName = "rule"
     """`language`: who is asked."""
 
     def run(self) -> Outcome:
         """Measure."""
-        from embodiedsmith.bench import briefs, language, speed
+        from embodiedsmith.bench import briefs, language, scenes, speed
 
         def say(text: str) -> None:
             if not self.quiet:
@@ -41,6 +47,9 @@ class Bench(Command):
         if self.name == "language":
             found = language.measure(agent=self.agent, seed=self.seed or 0, say=say)
             return Outcome(text=f"{found['correct']} of {found['asked']} requests understood or rightly refused", data=found)
+        if self.name == "scenes":
+            found = scenes.measure(n=self.n or 300, seed=self.seed or 0, run=self.watched, workers=self.workers, say=say)
+            return Outcome(text=f"{found['at_rest']} of {found['scenes']} scenes at rest", data=found)
         numbers = speed.measure(episodes=self.n or 30, seed=self.seed or 0, say=say).to_json()
         width = max(len(name) for name in numbers)
         return Outcome(text="\n".join(f"{name:<{width}}  {value:g}" for name, value in numbers.items()), data=numbers)

@@ -243,7 +243,7 @@ def run_outcome(result: RunResult) -> Outcome:
 
 def shown_diversity(found: Mapping[str, Any]) -> list[str]:
     """How varied the scenarios of autonomous mode are, in a few lines."""
-    cells = f"{found['cells_filled']} of {found['cells_reachable']} cells"
+    cells = f"{found['cells_filled']} cells, {found['pairs_filled']} of {found['pairs_reachable']} pairs of values"
     return [
         f"variety    {found['goals']} goals, {found['goal_shapes']} shapes, {cells}; asset Jaccard {found['asset_jaccard']:.2f},"
         f" self-BLEU {found['self_bleu']:.2f}, embedding similarity {found['embedding_similarity']:.2f}",

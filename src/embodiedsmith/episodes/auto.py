@@ -111,8 +111,7 @@ def archive_of(store: EpisodeStore) -> Archive:
 
 def diversity_of(store: EpisodeStore) -> Diversity:
     """How varied the scenarios of a run of autonomous mode are."""
-    archive = archive_of(store)
-    return diversity(archive.entries, len(archive.cells))
+    return diversity(archive_of(store))
 
 
 def _forge(job: _Job) -> ForgeResult:
@@ -138,7 +137,7 @@ def _fold(store: EpisodeStore, archive: Archive, first: int, cells: Sequence[Cel
         path = store.run.file("scenarios", f"{entry.scenario}.witness.parquet")
         with storage_errors(path):
             witness = decode(path.read_bytes(), str(path))
-        archive.made(index, scenario, horizon(witness))
+        archive.made(index, scenario, horizon(witness.events))
     _sweep(store)
 
 

@@ -10,31 +10,37 @@ from embodiedsmith import embodiments
 from embodiedsmith.assets import Category, build, categories
 from embodiedsmith.assets.category import InvalidAsset
 from embodiedsmith.forge.agents.agent import Case, Draft, Repair
-from embodiedsmith.forge.agents.furnish import SCALE, SMALL
+from embodiedsmith.forge.agents.furnish import SCALE, SMALL, USUAL_FOOD
 from embodiedsmith.forge.agents.rule import LEAST_SECONDS, SKILL_SECONDS
+from embodiedsmith.forge.asked import only_the_goal
 from embodiedsmith.forge.auto import sense
-from embodiedsmith.forge.auto.cells import graspable
+from embodiedsmith.forge.auto.cells import graspable, room_for
 from embodiedsmith.forge.auto.compose import Plot
 from embodiedsmith.forge.repairs import repairs
-from embodiedsmith.spec import Brief, EmbodimentSpec, Item, Provenance, Scenario, TaskSpec
+from embodiedsmith.spec import AssetSpec, Brief, EmbodimentSpec, Item, Provenance, Scenario, TaskSpec
 from embodiedsmith.spec.scene import ParamValue
 from embodiedsmith.tasks import goal_faults, instruction
 
 LYING_ABOUT = (0, 4)
 """Fewest and most things that lie about besides those of the plot."""
-ENOUGH = 9
-"""Free things in a scene from which nothing more is laid about."""
+CLUTTER = 0.9
+"""Part of what a robot gets at of the work surface that may be taken before nothing more is laid about."""
 OTHER_MATERIAL = 0.25
-"""Chance that a thing without a colour of its own is made of another material than usual."""
+"""Chance that what lies about is of another material instead of another colour."""
 
 
 class AutoAgent:
-    """Proposes scenes for one plot: draws give other sizes, materials and things lying about, for the same goal."""
+    """Proposes scenes for one plot: draws give other sizes and other things lying about, for the same goal.
+
+    Args:
+        plot: What it is about.
+        keep_robot: Whether repairs may not give the task to another robot.
+    """
 
     name = "auto"
 
-    def __init__(self, plot: Plot) -> None:
-        self.plot = plot
+    def __init__(self, plot: Plot, *, keep_robot: bool = False) -> None:
+        self.plot, self.keep_robot = plot, keep_robot
         self.text = instruction(plot.goal, plot.scene, "en")
 
     def brief(self, seed: int) -> Brief:
@@ -61,21 +67,20 @@ class AutoAgent:
             provenance=Provenance(brief=brief, agent=self.name, seed=brief.seed),
         )
         things = ", ".join(item.id for item in items)
-        return Draft(scenario=scenario, reading=f"{task.instructions['en']} [{scene.setting}: {things}]")
+        asked = only_the_goal(scenario).model_copy(update={"embodiment": robot.name if self.keep_robot else None})
+        return Draft(scenario=scenario, reading=f"{task.instructions['en']} [{scene.setting}: {things}]", asked=asked)
 
     def edit(self, case: Case, rng: np.random.Generator) -> Iterator[Repair]:
         """Repairs to try; see `Agent.edit`."""
         return repairs(case, rng)
 
     def _varied(self, rng: np.random.Generator) -> list[Item]:
-        """The plot's things in slightly other sizes and materials, as long as its goal still can be."""
+        """The plot's things in slightly other sizes, as long as its goal still can be."""
         items = list(self.plot.items)
         for index, item in enumerate(items):
             category = categories()[item.asset.category]
             params = {**item.asset.params, **_scaled(category, float(rng.uniform(*SCALE)))}
-            other = rng.random() < OTHER_MATERIAL and item.asset.color is None and len(category.materials) > 1
-            material = str(rng.choice(category.materials)) if other else item.asset.material
-            spec = item.asset.model_copy(update={"params": params, "material": material})
+            spec = item.asset.model_copy(update={"params": params})
             changed = [*items[:index], item.model_copy(update={"asset": spec}), *items[index + 1 :]]
             if self._can_be(changed, changed[index]):
                 items = changed
@@ -94,19 +99,20 @@ class AutoAgent:
 
     def _lying_about(self, items: list[Item], rng: np.random.Generator) -> list[Item]:
         """Things of categories that the plot does not speak of, on the work surface."""
-        room = ENOUGH - sum(not item.fixed for item in items)
-        count = min(int(rng.integers(LYING_ABOUT[0], LYING_ABOUT[1] + 1)), max(room, 0))
+        surface = self.plot.items[0]
+        left = CLUTTER * room_for(self.plot.cell.embodiment, surface.asset.category) - sense.room_taken(items, surface.id)
+        count = int(rng.integers(LYING_ABOUT[0], LYING_ABOUT[1] + 1))
         there = {item.asset.category for item in items}
         names = [n for n in sense.movable(self.plot.cell.setting) if n not in there and _small(categories()[n])]
         chosen = [names[k] for k in rng.permutation(len(names))[:count]]
         found = []
         for name in chosen:
             category = categories()[name]
-            color = None if sense.is_food(category) and rng.random() < 0.6 else str(rng.choice(category.colors))
-            spec = self.plot.items[0].asset.model_copy(
-                update={"category": name, "color": color, "params": {"lying": True} if "lying" in category.params else {}}
-            )
-            found.append(Item(id=name, asset=spec, parent=self.plot.items[0].id))
+            lies: dict[str, ParamValue] = {"lying": True} if "lying" in category.params else {}
+            spec = AssetSpec(category=name, params=lies, **_looks(category, rng))
+            found.append(Item(id=name, asset=spec, parent=surface.id))
+        while found and sense.room_taken(found, surface.id) > left:
+            found.pop()
         return found
 
 
@@ -118,6 +124,15 @@ def _scaled(category: Category, factor: float) -> dict[str, ParamValue]:
             low, high = param.low or 0.0, float("inf") if param.high is None else param.high
             scaled[name] = round(min(max(param.default * factor, low), high), 4)
     return scaled
+
+
+def _looks(category: Category, rng: np.random.Generator) -> dict[str, str]:
+    """A colour, or now and then a material instead; food mostly has its usual looks."""
+    if sense.is_food(category) and rng.random() < USUAL_FOOD:
+        return {}
+    if rng.random() < OTHER_MATERIAL:
+        return {"material": str(rng.choice(category.materials))}
+    return {"color": str(rng.choice(category.colors))}
 
 
 def _small(category: Category) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -86,12 +87,22 @@ class Archive:
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
         """Every cell that can be filled, in a fixed order."""
-        return tuple(reachable(self.robots))
+        return reachable(self.robots)
 
     @property
     def filled(self) -> set[Cell]:
         """Cells that hold a scenario."""
         return {entry.cell for entry in self.entries}
+
+    @property
+    def pairs_filled(self) -> int:
+        """Pairs of values of two axes, such as (kitchen, 7+) or (open, fruit), that scenarios have."""
+        return len(_pairs(self.filled))
+
+    @cached_property
+    def pairs_reachable(self) -> int:
+        """Pairs of values of two axes that scenarios can have."""
+        return len(_pairs(self.cells))
 
     def emptiest(self, count: int, rng: np.random.Generator) -> list[Cell]:
         """The cells to try next, as if each were filled before the next is chosen.
@@ -116,7 +127,7 @@ class Archive:
         """Per axis, which cell has which value, as shares (cells, values): a set of predicates is shared by its names."""
         columns = {}
         for axis in AXES:
-            values = [v if isinstance(v := getattr(cell, axis), tuple) else (v,) for cell in self.cells]
+            values = [_values(cell, axis) for cell in self.cells]
             names = {name: k for k, name in enumerate(sorted({n for value in values for n in value}))}
             shares = np.zeros((len(values), len(names)))
             for row, value in enumerate(values):
@@ -181,3 +192,19 @@ class Archive:
         """What `to_json` gave."""
         entries = [Entry.model_validate(e) for e in content["entries"]]
         return cls(content["robots"], entries, [Failed.model_validate(f) for f in content["failed"]])
+
+
+def _values(cell: Cell, axis: str) -> tuple[str, ...]:
+    """A cell's values on an axis: of its predicates each counts for itself."""
+    value = getattr(cell, axis)
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _pairs(cells: Iterable[Cell]) -> set[tuple[str, str, str, str]]:
+    return {
+        (first, a, second, b)
+        for cell in cells
+        for first, second in combinations(AXES, 2)
+        for a in _values(cell, first)
+        for b in _values(cell, second)
+    }

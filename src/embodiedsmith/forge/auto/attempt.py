@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from embodiedsmith.forge.auto.agent import AutoAgent
@@ -15,7 +15,7 @@ from embodiedsmith.forge.lessons import Lessons
 from embodiedsmith.forge.log import Proposal
 from embodiedsmith.forge.loop import BUDGET, ForgeError, ForgeResult, forge
 from embodiedsmith.runtime.seeds import generator
-from embodiedsmith.tasks.recording import Recording
+from embodiedsmith.tasks.recording import Event
 
 PLOTS = 3
 """Goals tried for one cell, each with an equal part of the budget."""
@@ -45,9 +45,10 @@ def forge_cell(
     failed: list[ForgeError] = []
     for number in range(PLOTS):
         try:
-            agent = AutoAgent(compose(cell, generator(seed, "auto", index, number), archive.used))
+            plot = compose(cell, generator(seed, "auto", index, number), archive.used)
         except NoPlot:
             continue
+        agent = AutoAgent(plot, keep_robot=len(archive.robots) == 1)
         brief = agent.brief(seed)
         try:
             made = forge(brief, seed=seed, index=index, budget=budget / PLOTS, agent=agent, lessons=lessons, among=among)
@@ -63,9 +64,9 @@ def forge_cell(
     )
 
 
-def horizon(witness: Recording) -> int:
-    """Skills a demonstration took, driving apart; what was done again after a slip counts once."""
-    done = {event.text for event in witness.events if event.kind == "skill_done"}
+def horizon(events: Iterable[Event]) -> int:
+    """Skills that a demonstration with these events took, driving apart; what was done again after a slip counts once."""
+    done = {event.text for event in events if event.kind == "skill_done"}
     return sum(not text.startswith(f"{DRIVING}(") for text in done)
 
 

@@ -23,8 +23,12 @@ SPANS: dict[Horizon, tuple[int, int]] = {"1": (1, 1), "2-3": (2, 3), "4-6": (4, 
 """Fewest and most skills of a class; of the last, the most that are proposed."""
 AFTER_PLACING = 2
 """Skills that putting a thing somewhere takes: a pick and a place."""
-MOST_KINDS: dict[Horizon, int] = {"1": 1, "2-3": 2, "4-6": 2, "7+": 3}
+MOST_KINDS: dict[Horizon, int] = {"1": 1, "2-3": 2, "4-6": 2, "7+": 2}
 """Different predicates in a goal of a class."""
+WITHIN_REACH = 0.6
+"""Part of a work surface that an arm gets at from where it is bolted [m^2]: half an annulus from 0.3 to 0.7 m."""
+REACHED = 0.7
+"""Part of a work surface that a robot gets at which drives along it."""
 NOT_STAGED = frozenset({"at", "upright"})
 """Predicates for which no start can be proposed: one needs a place in the world before there is a layout, the other a thing that
 lies on its side."""
@@ -89,6 +93,12 @@ def puts(kind: PredicateKind) -> bool:
     return kind.roles[0].need == "movable" and len(kind.roles) > 1
 
 
+def room_for(embodiment: str, surface: str) -> float:
+    """How much of a work surface a robot gets at [m^2]: an arm that does not drive, what lies round it."""
+    x, y = sense.usual(surface).affordances.support().size
+    return REACHED * x * y if embodiments.get(embodiment).base.kind == "planar" else min(WITHIN_REACH, REACHED * x * y)
+
+
 def own_skills(kind: PredicateKind) -> int:
     """Skills a predicate takes, without doors that are in the way."""
     if kind.name in KEPT:
@@ -110,16 +120,17 @@ def staged() -> tuple[str, ...]:
     return tuple(name for name in predicate_names() if name not in NOT_STAGED)
 
 
-def reachable(robots: Sequence[str]) -> list[Cell]:
+@cache
+def reachable(robots: tuple[str, ...]) -> tuple[Cell, ...]:
     """Every cell for which the catalogue has things, furniture and skills; in a fixed order."""
-    return [
+    return tuple(
         Cell.model_construct(setting=setting, predicates=names, family=family, embodiment=robot, horizon=horizon)
         for horizon in HORIZONS
         for names in _sets(horizon)
         for setting in sense.SETTINGS
         for robot in robots
         for family in _families(names, setting, robot)
-    ]
+    )
 
 
 def _sets(horizon: Horizon) -> list[tuple[str, ...]]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from embodiedsmith.assets import build, categories
+from embodiedsmith.forge.agents.furnish import USUAL_FOOD
 from embodiedsmith.forge.auto import sense
 from embodiedsmith.forge.auto.cells import (
     HORIZONS,
@@ -24,6 +25,7 @@ from embodiedsmith.forge.auto.cells import (
     in_hand,
     own_skills,
     puts,
+    room_for,
     works_a_joint,
 )
 from embodiedsmith.runtime.errors import SmithError
@@ -32,7 +34,7 @@ from embodiedsmith.spec.scene import ParamValue, Relation
 from embodiedsmith.tasks import check_text, goal_faults, instruction, predicate
 from embodiedsmith.tasks.kind import PredicateKind, Role, surfaces
 
-DRAWS = 400
+DRAWS = 200
 """Plots drawn at most for one cell."""
 MOST_FREE = 9
 """Free things at most that a goal speaks of or needs."""
@@ -101,6 +103,9 @@ def _sound(plot: Plot) -> bool:
     if tuple(sorted(names)) != cell.predicates or horizon_of(plot.skills) != cell.horizon:
         return False
     if sense.family(first.asset.category) != cell.family or plot.skills > SPANS[HORIZONS[-1]][1]:
+        return False
+    surface = plot.items[0]
+    if sense.room_taken(plot.items, surface.id) > room_for(cell.embodiment, surface.asset.category):
         return False
     assets = {item.id: build(item.asset) for item in plot.items}
     starts = [
@@ -440,7 +445,7 @@ class _Draft:
         free = [c for c in known.colors if c not in {i.asset.color or known.colors[0] for i in like}]
         if not free:
             raise _NothingFits
-        if not like and (known.role == "furniture" or (sense.is_food(known) and self.rng.random() < 0.6)):
+        if not like and (known.role == "furniture" or (sense.is_food(known) and self.rng.random() < USUAL_FOOD)):
             return None
         return free[int(self.rng.integers(len(free)))]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from embodiedsmith.forge.auto.archive import Entry
+from embodiedsmith.forge.auto.archive import Archive
 from embodiedsmith.forge.auto.signature import jaccard
 from embodiedsmith.forge.language.neighbours import encode
 
@@ -36,6 +36,9 @@ class Diversity:
     """Mean cosine between the sentence embeddings of two instructions."""
     cells_filled: int
     cells_reachable: int
+    pairs_filled: int
+    """Pairs of values of two axes of the archive, such as (kitchen, 7+) or (open, fruit), that the scenarios have."""
+    pairs_reachable: int
     settings: dict[str, int] = field(default_factory=dict)
     predicates: dict[str, int] = field(default_factory=dict)
     """Scenarios whose goal has the predicate."""
@@ -48,13 +51,9 @@ class Diversity:
         return {k: round(v, 4) if isinstance(v, float) else v for k, v in asdict(self).items()}
 
 
-def diversity(entries: Sequence[Entry], reachable: int) -> Diversity:
-    """How varied the entries of an archive are.
-
-    Args:
-        entries: Scenarios made.
-        reachable: Cells that could be filled.
-    """
+def diversity(archive: Archive) -> Diversity:
+    """How varied the scenarios of an archive are."""
+    entries = archive.entries
     words = [entry.instruction for entry in entries]
     cells = [entry.cell for entry in entries]
     shapes = {entry.signature.shape for entry in entries}
@@ -66,8 +65,10 @@ def diversity(entries: Sequence[Entry], reachable: int) -> Diversity:
         asset_jaccard=float(np.mean(pairs)) if pairs else 0.0,
         self_bleu=self_bleu(words),
         embedding_similarity=embedding_similarity(words),
-        cells_filled=len(set(cells)),
-        cells_reachable=reachable,
+        cells_filled=len(archive.filled),
+        cells_reachable=len(archive.cells),
+        pairs_filled=archive.pairs_filled,
+        pairs_reachable=archive.pairs_reachable,
         settings=_counted(cell.setting for cell in cells),
         predicates=_counted(name for cell in cells for name in cell.predicates),
         families=_counted(cell.family for cell in cells),

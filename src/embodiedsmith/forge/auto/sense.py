@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 
 from embodiedsmith.assets import Asset, Category, build, categories
 from embodiedsmith.forge.agents.furnish import HUNG, ON_SURFACE
 from embodiedsmith.forge.language.clauses import SURFACES
-from embodiedsmith.spec import AssetSpec
+from embodiedsmith.spec import AssetSpec, Item
 from embodiedsmith.spec.scene import Setting
 
+FINGERS = 0.08
+"""Room round a thing that is to be grasped [m]."""
+WORKING = 0.35
+"""Room before furniture that a hand works in [m]."""
 SETTINGS: tuple[Setting, ...] = ("tabletop", "counter", "kitchen", "room")
 _SURFACE_OF: dict[Setting, str] = {"tabletop": "tabletop", "counter": "counter", "kitchen": "counter", "room": "tabletop"}
 _EATEN = frozenset({"fruit", "food"})
@@ -100,6 +105,21 @@ def usual(name: str) -> Asset:
 def narrowest(asset: Asset) -> float:
     """Width of the narrowest grasp [m]; infinite without one."""
     return min((grasp.width for grasp in asset.affordances.grasps), default=float("inf"))
+
+
+def room_taken(items: Iterable[Item], surface: str) -> float:
+    """How much of a work surface things on it take, with room for fingers round them and before doors and drawers [m^2]."""
+    area = 0.0
+    for item in items:
+        if item.parent != surface or item.relation != "on":
+            continue
+        asset = build(item.asset)
+        x, y = float(asset.size[0]), float(asset.size[1])
+        if item.fixed:
+            area += (x + FINGERS + (WORKING if asset.joints or asset.affordances.cavities else 0.0)) * (y + FINGERS)
+        else:
+            area += (max(x, y) + FINGERS) ** 2
+    return area
 
 
 def is_food(category: Category) -> bool:
