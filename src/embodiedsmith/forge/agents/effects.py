@@ -128,14 +128,21 @@ def skills(effects: list[Effect]) -> int:
     opened: set[Ref] = set()
     stages, final = split(effects)
     for effect in (*stages, *final):
-        count += 0 if effect.keep else 2 if effect.name in PLACED or effect.name == "touching" else 1
+        if effect.keep:
+            count += effect.name == "closed" and (effect.args[0] in opened or _starts_open(effect.args[0]))
+            continue
+        count += 2 if effect.name in PLACED or effect.name == "touching" else 1
         if effect.name == "open":
             opened.add(effect.args[0])
         for ref in access(effect):
             if ref not in opened:
                 opened.add(ref)
-                count += ref.thing.joints.get(ref.part or "", 0.0) == 0.0
+                count += not _starts_open(ref)
     return count
+
+
+def _starts_open(joint: Ref) -> bool:
+    return joint.thing.joints.get(joint.part or "", 0.0) > 0.0
 
 
 def access(effect: Effect) -> list[Ref]:

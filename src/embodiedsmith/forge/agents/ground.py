@@ -67,7 +67,7 @@ class Grounding:
                     self.stage.reasons.append(f"'{phrase.text}' is not to be moved, and is to be moved all the same")
                 self.effects.append(Effect("unmoved", (Ref(ref.thing),), keep=True))
             elif joints := ref.thing.asset.joints:
-                self._untouched(phrase, [Ref(ref.thing, part) for part in ((ref.part,) if ref.part in joints else joints)])
+                self._untouched(phrase, [ref] if ref.part in joints else [Ref(ref.thing, part) for part in joints])
 
     def _untouched(self, phrase: NounPhrase, joints: list[Ref]) -> None:
         if any(joint in joints for effect in self.effects for joint in (*access(effect), *effect.args)):

@@ -14,15 +14,18 @@ from embodiedsmith.forge.agents.effects import Effect, goal_of, skills
 from embodiedsmith.forge.agents.furnish import Furnishing
 from embodiedsmith.forge.agents.ground import Grounding, phrases_of
 from embodiedsmith.forge.agents.stage import Stage
+from embodiedsmith.forge.agents.telling import reading
 from embodiedsmith.forge.language import CannotBe, Meaning, NotUnderstood, read
 from embodiedsmith.forge.repairs import repairs
-from embodiedsmith.spec import All, Brief, EmbodimentSpec, Goal, Provenance, Scenario, SceneSpec, TaskSpec
+from embodiedsmith.spec import All, Brief, EmbodimentSpec, Goal, Language, Provenance, Scenario, SceneSpec, TaskSpec
 from embodiedsmith.tasks import goal_faults, instruction
 
 ANY = "any"
 """The embodiment of a brief that leaves the robot open."""
 FIRST_TRIED = "panda"
 """The robot that is tried first then."""
+LANGUAGES: tuple[Language, ...] = ("en", "zh")
+"""In which the goal is said."""
 SKILL_SECONDS = 20.0
 """Time allowed for each skill that the goal takes [s]."""
 LEAST_SECONDS = 40.0
@@ -46,10 +49,11 @@ class RuleAgent:
         robot = embodiments.get(name)
         grounding, said, scene, goal = _drawn(meaning, brief.text, rng)
         travels = robot.base.kind == "planar"
+        initial = tuple(relation.predicate() for relation in grounding.stage.initial)
         task = TaskSpec(
             goal=goal,
-            instructions={"en": instruction(goal, scene, "en"), "zh": instruction(goal, scene, "zh")},
-            initial=tuple(relation.predicate() for relation in grounding.stage.initial),
+            instructions={language: instruction(goal, scene, language, initial) for language in LANGUAGES},
+            initial=initial,
             user_text=brief.text,
             horizon=max(LEAST_SECONDS, SKILL_SECONDS * _skills(grounding.effects, travels=travels)),
         )
@@ -59,11 +63,12 @@ class RuleAgent:
             embodiment=EmbodimentSpec(name=name),
             provenance=Provenance(brief=brief, agent=self.name, seed=brief.seed),
         )
+        asked = said.asked(meaning, grounding.effects, scene, None if brief.embodiment == ANY else name)
         return Draft(
             scenario=scenario,
-            reading=_reading(meaning, task, scene),
+            reading=reading(scenario, asked, meaning.language),
             warnings=tuple(dict.fromkeys((*meaning.warnings, *grounding.stage.warnings))),
-            asked=said.asked(meaning, grounding.effects, scene, None if brief.embodiment == ANY else name),
+            asked=asked,
         )
 
     def edit(self, case: Case, rng: np.random.Generator) -> Iterator[Repair]:
@@ -122,8 +127,3 @@ def _skills(effects: list[Effect], *, travels: bool) -> int:
     """Skills the effects take; a robot that drives needs a way to each."""
     count = skills(effects)
     return 2 * count if travels else count
-
-
-def _reading(meaning: Meaning, task: TaskSpec, scene: SceneSpec) -> str:
-    things = ", ".join(f"{item.asset.color + ' ' if item.asset.color else ''}{item.id}" for item in scene.items)
-    return f"{task.instructions[meaning.language]} [{scene.setting}: {things}]"

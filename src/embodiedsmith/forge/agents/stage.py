@@ -112,6 +112,9 @@ class Stage:
                 refs = self.latest(wants, exclude=exclude, several=phrase.head == "them", word=phrase.text)
                 if not refs:
                     self.reasons.append(f"'{phrase.text}': nothing to {_use(wants)} was spoken of before")
+                for thing in dict.fromkeys(ref.thing for ref in refs):  # "it is red"
+                    self.reasons.extend(_look_faults(thing.category, phrase))
+                    self.dress(thing, phrase, frozenset())
             case "part":
                 refs = self._part(phrase)
             case _:
@@ -239,7 +242,8 @@ class Stage:
 
     def dress(self, thing: Thing, phrase: NounPhrase, names: frozenset[str]) -> None:
         """Give a thing the looks that a phrase names."""
-        thing.meant = thing.meant & names if thing.meant else names
+        if names:
+            thing.meant = thing.meant & names if thing.meant else names
         thing.color = phrase.color or thing.color
         thing.size = phrase.size or thing.size
         thing.material = _material(thing.category, phrase) or thing.material
@@ -261,16 +265,16 @@ class Stage:
         if owner is None:
             return ()
         try:
-            owner.params.update(
-                with_part(owner.spec, phrase.head, phrase.position, most=self.count(phrase) if phrase.quantity == "some" else 1)
-            )
-            found = find_parts(owner.asset, phrase.head, phrase.position)
+            spoken = self._parts_of(owner) if phrase.fresh else []
+            wanted = self.count(phrase) if phrase.quantity == "some" else 1 + len(spoken)
+            owner.params.update(with_part(owner.spec, phrase.head, phrase.position, most=wanted))
+            found = [part for part in find_parts(owner.asset, phrase.head, phrase.position) if part not in spoken]
         except PartMissing as missing:
             self.reasons.append(str(missing))
             return ()
         if phrase.position is not None or phrase.quantity == "each" or len(found) <= (phrase.count or 1):
             return tuple(Ref(owner, part) for part in found)
-        if phrase.count in (None, 1):
+        if phrase.count in (None, 1) and not phrase.fresh:
             for mention in reversed(self.mentions):
                 for ref in mention.refs:
                     if ref.thing is owner and ref.part in found:
@@ -279,6 +283,11 @@ class Stage:
             self.warnings.append(f"'{phrase.text}' is taken to be the {title}")
         vague = set(found) >= set(owner.asset.joints)
         return tuple(Ref(owner, part, vague) for part in found[: phrase.count or 1])
+
+    def _parts_of(self, owner: Thing) -> list[str]:
+        """Its parts that were spoken of."""
+        refs = (ref for mention in self.mentions for ref in mention.refs if ref.thing is owner)
+        return list(dict.fromkeys(ref.part for ref in refs if ref.part is not None))
 
     def _used_part(self, phrase: NounPhrase) -> tuple[Ref, ...]:
         for ref in reversed(self.used):

@@ -111,7 +111,7 @@ def _relates(stage: Stage, thing: Thing, targets: set[Thing]) -> bool:
 
 def extreme(stage: Stage, phrase: NounPhrase, names: frozenset[str], exclude: frozenset[Thing]) -> tuple[Thing, ...]:
     """ "The largest block": of those spoken of, or of several made for it."""
-    plain = replace(phrase, superlative=None, size=None)
+    plain = replace(phrase, superlative=None, size=phrase.size if phrase.superlative in _ROWS else None)
     group = [thing for thing in stage.known(names, exclude) if stage.alike(thing, plain)]
     least = stage.count(phrase) + 1
     if len(group) < least:

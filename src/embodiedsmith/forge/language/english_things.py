@@ -7,14 +7,15 @@ where = relation thing | "between" thing "and" thing | adverb       ("in the bow
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Literal, cast
 
 from embodiedsmith.forge.language.clauses import Draft, has_joints, looks
-from embodiedsmith.forge.language.cursor import Cursor, Stuck
+from embodiedsmith.forge.language.cursor import Cursor
+from embodiedsmith.forge.language.english_looks import SIDES, Words, dressed, headed, jointed, quantity_of, sided, state_of
 from embodiedsmith.forge.language.lexer import Token
 from embodiedsmith.forge.language.lexicon import Kind
-from embodiedsmith.forge.language.meaning import HeadKind, NounPhrase, Place, Quantity, Relation, Superlative
+from embodiedsmith.forge.language.meaning import HeadKind, NounPhrase, Place, Relation, Statement, Superlative
 from embodiedsmith.forge.language.words_en import REST
 
 HEADS: tuple[Kind, ...] = ("noun", "tag", "part", "pronoun", "one")
@@ -23,24 +24,7 @@ MODIFIERS: tuple[Kind, ...] = ("article", "fresh", "quantifier", "number", "leas
 MASS = ("fruit", "food", "tableware", "cutlery", "drinkware", "cookware", "stationery", "cleaning")
 """Groups whose English word counts for several without an ending: "the silverware"."""
 _AFTER_CLUTTER: tuple[Kind, ...] = ("noun", "setting", "clutter", "comma", "stop", "and")
-_SIDES: dict[str, Superlative] = {"left": "leftmost", "right": "rightmost"}
-
-
-@dataclass
-class _Words:
-    """What is said of a thing before its head."""
-
-    start: int
-    quantity: Quantity = "one"
-    count: int | None = None
-    fresh: bool = False
-    definite: bool = False
-    looks: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def told(self) -> bool:
-        """Whether a head may be left out after them: "the green", "the other"."""
-        return self.fresh or any(kind in self.looks for kind in ("color", "position", "superlative"))
+_ORDINALS = ("1", "2", "3", "4", "last")
 
 
 class Things:
@@ -134,9 +118,14 @@ class Things:
 
     def at_thing(self) -> bool:
         """Whether a thing begins here."""
+        first = self.cursor.peek()
+        if first is None or (first.has("least") and first.text.lower().startswith("with")):  # "in a kitchen with at least ..."
+            return False
         ahead = 0
         named: tuple[Kind, ...] = ("noun", "part", "tag")
-        while self.cursor.sees(*MODIFIERS, "of", "kind", ahead=ahead) and not self.cursor.sees(*named, ahead=ahead):
+        while (
+            self.cursor.sees(*MODIFIERS, "of", "kind", ahead=ahead) or (ahead and self.cursor.sees("result", ahead=ahead))
+        ) and not self.cursor.sees(*named, ahead=ahead):
             if ahead > 0 and self.cursor.sees("one", ahead=ahead):
                 return True
             if self.cursor.sees("pronoun", ahead=ahead) and not self.cursor.sees(*MODIFIERS, *HEADS, ahead=ahead + 1):
@@ -145,6 +134,8 @@ class Things:
                 return True
             ahead += 1
         if self.cursor.sees(*HEADS, ahead=ahead):
+            return True
+        if self.cursor.sees("number", "one") and self.cursor.sees("size", ahead=ahead - 1):  # "two red ones and one large"
             return True
         return ahead > 0 and self.cursor.sees("color", "fresh", "superlative", "number", ahead=ahead - 1)
 
@@ -157,7 +148,7 @@ class Things:
             joined = bool(self.cursor.take("and")) or joined
             if not joined or self.cursor.sees("verb", "then", "relation", "still") or not self.at_thing() or self._own_clause():
                 self.cursor.at = start
-                return _headed(things)
+                return headed(things)
             things.append(self.thing())
 
     def _own_clause(self) -> bool:
@@ -172,7 +163,7 @@ class Things:
 
     def thing(self) -> NounPhrase:
         """One thing with all that is said of it."""
-        said = _Words(self.cursor.at)
+        said = Words(self.cursor.at)
         self.least = False
         while (token := self.cursor.peek()) is not None:
             if token.has("kind") and self.cursor.sees("noun", "kind", ahead=1):
@@ -203,27 +194,29 @@ class Things:
         """Whether "of" here names the group that one is of: "two of them", "the largest of the blocks"."""
         return self.cursor.sees("number", "superlative", "color", ahead=-1)
 
-    def _modifier(self, token: Token, said: _Words) -> bool:
+    def _modifier(self, token: Token, said: Words) -> bool:
         """Note what a word before the head says; whether it was such a word."""
         if token.has("fresh"):
             said.fresh = True
             if token.text.lower() in REST:
                 said.quantity = "each"
         elif (found := token.sense("quantifier")) is not None:
-            said.quantity, said.count = _quantity(found.value, said.count)
+            said.quantity, said.count = quantity_of(found.value, said.count)
         elif (found := token.sense("number")) is not None and not token.has("position"):
             said.count = int(found.value)
         elif token.has("least"):
             self.least = True
         elif token.has("clutter", "setting"):
             self.note(token)
+        elif said.definite and token.has("result") and self._part_ahead():
+            said.state = state_of(token)
         elif not self._compared(token, said) and not self._look(token, said.looks):
             if not token.has("article", "of"):
                 return False
             said.definite = said.definite or token.text.lower() not in ("a", "an", "of")
         return True
 
-    def _compared(self, token: Token, said: _Words) -> bool:
+    def _compared(self, token: Token, said: Words) -> bool:
         """ "The smaller" is the smallest of them, "a smaller" is only small; the leftmost drawer is told by its position."""
         found = token.sense("superlative")
         if found is None or (token.has("size") and not said.definite) or (token.has("position") and self._part_ahead()):
@@ -235,7 +228,8 @@ class Things:
         ahead = 1
         while self.cursor.sees(*MODIFIERS, ahead=ahead) and not self.cursor.sees("part", "noun", "tag", ahead=ahead):
             ahead += 1
-        return self.cursor.sees("part", ahead=ahead)
+        noun = self.cursor.sense("noun", ahead)
+        return self.cursor.sees("part", ahead=ahead) or (noun is not None and has_joints(noun.value))
 
     def _look(self, token: Token, words: dict[str, str]) -> bool:
         """Note a colour, size, material or position; whether the token was one."""
@@ -267,7 +261,7 @@ class Things:
 
     # Heads
 
-    def _head(self, said: _Words) -> NounPhrase:
+    def _head(self, said: Words) -> NounPhrase:
         token = self.cursor.peek()
         if token is None or not token.has(*HEADS):
             counted = said.count is not None and (self.last_noun or self.cursor.sees("of"))
@@ -281,10 +275,13 @@ class Things:
             return self._elided(said)
         return self._named(token, said)
 
-    def _elided(self, said: _Words) -> NounPhrase:
+    def _elided(self, said: Words) -> NounPhrase:
         """ "The green one", "the other", "the largest of the blocks": the head is the last noun said, or what follows "of"."""
         position = said.looks.get("position")
-        of_parts = position not in _SIDES or not self.last_noun or has_joints(self.last_noun)
+        of_parts = not self.last_noun or jointed(self.last_noun)
+        if not of_parts and position in _ORDINALS:  # "two blocks here, and the third one there"
+            del said.looks["position"]
+            said.fresh, position = True, None
         if position is not None and of_parts and not {"color", "superlative"} & set(said.looks):
             return NounPhrase(kind="part", head="drawer", text=self.cursor.text(said.start), position=position)
         several = (token := self.cursor.peek(-1)) is not None and token.text.lower() in ("ones", *REST)
@@ -294,9 +291,9 @@ class Things:
         everything = among is None and not self.last_noun and not said.fresh and said.quantity == "each"  # "all the red ones"
         head = self.last_noun if among is None or among.kind == "pronoun" else among.head
         phrase = self._phrase("tag" if everything else "one", "object" if everything else head, said)
-        return self._told(_sided(replace(phrase, among=among)), located=said.definite and not said.looks and not said.fresh)
+        return self._told(sided(replace(phrase, among=among)), located=said.definite and not said.looks and not said.fresh)
 
-    def _phrase(self, kind: HeadKind, head: str, said: _Words) -> NounPhrase:
+    def _phrase(self, kind: HeadKind, head: str, said: Words) -> NounPhrase:
         size, materials = looks(said.looks)
         return NounPhrase(
             kind=kind, head=head, text=self.cursor.text(said.start), quantity=said.quantity, count=said.count, fresh=said.fresh,
@@ -304,7 +301,7 @@ class Things:
             color=said.looks.get("color"), size=size, materials=materials,
         )  # fmt: skip
 
-    def _named(self, token: Token, said: _Words) -> NounPhrase:
+    def _named(self, token: Token, said: Words) -> NounPhrase:
         """A head that names what it is: a category, a group or a part, perhaps of the thing named before it."""
         part, noun, tag = token.sense("part"), token.sense("noun"), token.sense("tag")
         if part is not None and noun is not None and "position" not in said.looks and not part.plural and said.quantity == "one":
@@ -323,14 +320,17 @@ class Things:
             elif part is None and noun is None and sense.value in MASS and not self._singular(said):
                 said.quantity = "some"
         phrase = replace(self._phrase("part" if part else "category" if noun else "tag", sense.value, said), owner=owner)
-        if noun is not None:
-            self.last_noun = noun.value
-        return self._part_after(phrase) if part else self._told(_sided(phrase))
+        if part is None:
+            self.last_noun = sense.value
+        phrase = self._part_after(phrase) if part else self._told(sided(phrase))
+        if said.state is not None:
+            self.draft.statements.append(Statement(things=(phrase,), state=said.state))
+        return phrase
 
-    def _singular(self, said: _Words) -> bool:
+    def _singular(self, said: Words) -> bool:
         return any(token.text.lower() in ("a", "an") for token in self.cursor.tokens[said.start : self.cursor.at])
 
-    def _compound(self, said: _Words) -> Token | None:
+    def _compound(self, said: Words) -> Token | None:
         """The part named after its owner: "microwave door", "the cabinet's top drawer"."""
         start = self.cursor.at
         self.cursor.take("possessive")
@@ -373,7 +373,7 @@ class Things:
         if token is None or not token.text.lower().startswith(("on the", "at the")):
             return None
         side = token.sense("adverb") or token.sense("relation")
-        if side is None or side.value not in _SIDES:
+        if side is None or side.value not in SIDES:
             return None
         self.cursor.at += 1
         return side.value
@@ -402,10 +402,12 @@ class Things:
             if sense is not None and sense.value in ("nearest", "farthest"):
                 self.cursor.at += 1
                 phrase = replace(phrase, superlative=cast(Superlative, sense.value))
-        if phrase.superlative in ("nearest", "farthest"):
+                if not self._to_the_robot() and self.cursor.sees("relation"):
+                    raise self.cursor.stuck("nearest and farthest are from the robot: say next to, or which one it is")
+        elif phrase.superlative in ("nearest", "farthest"):
             self._to_the_robot()
-        elif self.cursor.sees("adverb") and (side := self._side_here()) is not None:
-            return replace(phrase, superlative=_SIDES[side])
+        if self.cursor.sees("adverb") and (side := self._side_here()) is not None:
+            return replace(phrase, superlative=SIDES[side])
         token = self.cursor.peek()
         if token is not None and token.has("be") and token.text.lower().startswith(("that", "which")):
             if self.cursor.sees("color", "size", "material", ahead=1):
@@ -416,47 +418,17 @@ class Things:
                 return replace(phrase, place=self.where())
         sense = self.cursor.sense("relation")
         if located and phrase.among is None and sense is not None and sense.value not in ("to", "from"):  # "the one in the bowl"
-            return replace(phrase, place=self.where(alike=False))
+            if not phrase.head:
+                phrase = replace(phrase, kind="tag", head="object")
+            return replace(phrase, place=self.where())
         return phrase
 
-    def _to_the_robot(self) -> None:
+    def _to_the_robot(self) -> bool:
         start = self.cursor.at
         self.cursor.take("relation")
         self.cursor.skip("article")
         token = self.cursor.take("filler")
         if token is None or token.text.lower() not in ("robot", "me", "you"):
             self.cursor.at = start
-
-
-def dressed(phrase: NounPhrase, words: dict[str, str]) -> NounPhrase:
-    """A thing with colour, size and materials added."""
-    size, materials = looks(words)
-    return replace(
-        phrase, color=words.get("color", phrase.color), size=size or phrase.size, materials=materials or phrase.materials
-    )
-
-
-def _sided(phrase: NounPhrase) -> NounPhrase:
-    """ "The left mug" is the leftmost of them."""
-    if phrase.position is None:
-        return phrase
-    if phrase.position not in _SIDES:
-        raise Stuck(phrase.text, f"'{phrase.position}' can only be said of a drawer, a door or a shelf")
-    return replace(phrase, position=None, superlative=phrase.superlative or _SIDES[phrase.position])
-
-
-def _headed(things: list[NounPhrase]) -> tuple[NounPhrase, ...]:
-    """Things, where "the red" of "the red and the blue block" is a block too."""
-    last = things[-1]
-    if len(things) < 2 or last.kind not in ("category", "tag") or not any(t.kind == "one" and not t.head for t in things):
-        return tuple(things)
-    if last.quantity == "some" and last.count is None and last.color is not None:  # "the red and blue blocks"
-        last = replace(last, quantity="one")
-    named = [replace(t, kind=last.kind, head=last.head) if t.kind == "one" and not t.head else t for t in things[:-1]]
-    return (*named, last)
-
-
-def _quantity(value: str, count: int | None) -> tuple[Quantity, int | None]:
-    if value in ("each", "some"):
-        return cast(Quantity, value), count
-    return "some", int(value)
+            return False
+        return True

@@ -47,6 +47,10 @@ def _known(text: str, tokens: list[Token]) -> tuple[list[Token], tuple[str, ...]
     beyond: list[Beyond] = []
     at = 0
     while at < len(tokens):
+        if tokens[at].text.lower() in ("or", "nor") and _forbidden_before(tokens, at):  # "without touching the bowl or the plate"
+            known.append(Token(tokens[at].text, (Sense("and"),)))
+            at += 1
+            continue
         if (reason := tokens[at].sense("beyond")) is not None and len(tokens[at].senses) == 1:
             beyond.append((tokens[at].text, reason.value))
             at += 1
@@ -77,6 +81,16 @@ def _known(text: str, tokens: list[Token]) -> tuple[list[Token], tuple[str, ...]
     if unknown or beyond:
         raise NotUnderstood(unknown, text=text, beyond=beyond)
     return known, tuple(warnings)
+
+
+def _forbidden_before(tokens: list[Token], at: int) -> bool:
+    """Whether the clause up to here says what is not to be: all of what "or" joins there."""
+    for token in reversed(tokens[:at]):
+        if token.has("still", "absent", "forbid"):
+            return True
+        if token.has("stop", "then", "verb"):
+            return False
+    return False
 
 
 def _means_something(tokens: list[Token], at: int) -> bool:

@@ -190,7 +190,7 @@ AND = _words("and, as well as, plus, &, also, and also, but, while, whilst, yet"
 FILLERS = _words(
     "please, pls, plz, pleas, now, robot, carefully, gently, slowly, quickly, can you, could you, would you, will you, "
     "i want you to, i would like you to, i'd like you to, you should, you need to, you must, try to, hey, hi, hello, kindly, "
-    "go ahead and, just, for me, so, again, the task is to, your task is to, let's, make sure to, i need you to, safely, "
+    "go ahead and, just, for me, so, again, the task is to, your task is to, let 's, make sure to, i need you to, safely, "
     "completely, fully, all the way, neatly, back, away, up, down, ok, okay, thanks, thank you, using the gripper, "
     "with the gripper, using the arm, with one hand, there, once more, over, go, i want to, we need to, help me, help me to, "
     "me, together, at once, properly, straight, directly, can u, could u, would u, would you mind, do you mind, "
@@ -202,7 +202,9 @@ FILLERS = _words(
     "in the process, in doing so, while doing so, while you do so, one by one, one at a time, if anything, afterward, "
     "use the gripper, use your gripper, use the arm, use your arm, use your hand, with your hand, of course, remember"
 )
-EXIST = _words("there is, there are, there's, there are also, there is also, imagine, we have, you see, i have, you have, it has")
+EXIST = _words(
+    "there 's, there is, there are, there's, there are also, there is also, imagine, we have, you see, i have, you have, it has"
+)
 WITH = _words("with, has, containing, holding, having, contains, holds")
 ABSENT = _words(
     "no, without, without any, not any, there is no, there are no, there are not any, with no, and no, nothing else, "
@@ -240,7 +242,9 @@ FORBID: dict[str, tuple[str, ...]] = {
 }
 """What is to be so at the end where the opposite is forbidden."""
 USE = _words("use, using, by using, making use of, make use of")
-LEAST = _words("at least, no fewer than, no less than, not fewer than, a minimum of, or more")
+LEAST = _words(
+    "with no fewer than, with no less than, at least, no fewer than, no less than, not fewer than, a minimum of, or more"
+)
 WANT = _words(
     "i want, i'd like, i would like, i need, i'd love, i would love, we want, we need, let me have, make sure, make sure that, "
     "ensure, ensure that, see to it that, be sure that, be sure"
@@ -257,7 +261,7 @@ BEYOND: dict[str, tuple[str, ...]] = {
         "don't, dont, do not, never, not to, not, avoid, without spilling, without dropping, instead of, except, except for, "
         "anywhere but, everything but, anything but, rather than, unless"
     ),
-    "a choice cannot be left open: say the one that is meant": _words("or, either, whichever, whatever, any of"),
+    "a choice cannot be left open: say the one that is meant": _words("or, nor, either, whichever, whatever, any of"),
     "conditions cannot be told: say what is to be done in any case": _words("if, whether, when, until, as long as, once"),
     "there is no such relation yet: say on, in, next to, left of, right of, in front of, behind or between": _words(
         "under, underneath, below, beneath, above, around, opposite, across from, forward, backward, forwards, backwards, "
@@ -281,7 +285,8 @@ NOT_NEEDED = _words(
     "are not needed, is not needed, aren't needed, isn't needed, not needed, are not required, is not required, are unnecessary"
 )
 BE = _words(
-    "is, are, which is, that is, which are, that are, starts, start, starts out, is standing, is lying, are lying, sits, "
-    "stands, lying, standing, sitting, placed, located, is placed, stored, is sitting, are sitting, are standing, currently, "
-    "that's, which stands, that stands, that lies, which lies, that sits, which sits, lies, of which is, of which are, was, were"
+    "is, 's, that 's, are, which is, that is, which are, that are, starts, start, starts out, is standing, is lying, are lying, "
+    "sits, stands, lying, standing, sitting, placed, located, is placed, stored, is sitting, are sitting, are standing, "
+    "currently, which stands, that stands, that lies, which lies, that sits, which sits, lies, of which is, of which are, was, "
+    "were"
 )
