@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from recordings import release
 
 from embodiedsmith import assets
 from embodiedsmith.assets import Asset
@@ -78,7 +79,10 @@ def scenarios() -> list[Scenario]:
 
 def run_of(folder: Path, scenarios: list[Scenario], wanted: int, workers: int = 1) -> tuple[Collection, dict[str, bytes]]:
     with Run.create(folder, {"seed": 3, "fps": 20}) as run:
-        result = collect(EpisodeStore(run), scenarios, wanted, workers=workers, quiet=True)
+        store = EpisodeStore(run)
+        for scenario in scenarios:
+            release(store, scenario)
+        result = collect(store, scenarios, wanted, workers=workers, quiet=True)
     return result, contents(folder)
 
 
@@ -127,8 +131,11 @@ def test_interrupted_and_gone_on_with_gives_the_same_bytes(
     folder = tmp_path / "run"
     with Run.create(folder, {"seed": 3, "fps": 20}) as run, monkeypatch.context() as patch:
         patch.setattr(module, "attempt", stop_at_the_third)
+        store = EpisodeStore(run)
+        for scenario in scenarios:
+            release(store, scenario)
         with pytest.raises(KeyboardInterrupt):
-            collect(EpisodeStore(run), scenarios, 5, quiet=True)
+            collect(store, scenarios, 5, quiet=True)
     assert len(contents(folder)) == 2
     with Run.open(folder, write=True) as run:
         result = collect(EpisodeStore(run), scenarios, 5, quiet=True)
@@ -199,6 +206,8 @@ def test_a_world_that_breaks_at_step_ten_is_a_typed_failure_and_reaches_no_datas
     monkeypatch.setattr(World, "step", spoilt)
     with Run.create(tmp_path / "run", {"seed": 3, "fps": 20}) as run:
         store = EpisodeStore(run)
+        for scenario in (breaking, scenarios[0]):
+            release(store, scenario)
         assert collect(store, [breaking, scenarios[0]], 1, quiet=True).complete
         rows = store.rows()
         assert [(row.failure_code, row.length) for row in rows[:-1]] == [(code, 10)] * ATTEMPTS
@@ -232,6 +241,13 @@ def test_a_world_that_cannot_be_built_is_a_typed_failure_without_a_recording(tmp
     assert row.file is None
     assert row.failure is not None
     assert "base pose" in row.failure["message"]
+
+
+def test_scenarios_that_were_not_released_are_refused(tmp_path: Path, scenarios: list[Scenario]) -> None:
+    with Run.create(tmp_path / "run", {"seed": 0}) as run, pytest.raises(UsageError, match=f"not released: {scenarios[1].id}"):
+        store = EpisodeStore(run)
+        release(store, scenarios[0])
+        collect(store, scenarios, 1, quiet=True)
 
 
 def test_nothing_to_collect_from_is_refused(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from recordings import make_recording, make_scenario
+from recordings import make_recording, make_scenario, release
 
 from embodiedsmith import embodiments
 from embodiedsmith.episodes.export.lerobot import MANIFEST, export_lerobot
@@ -68,7 +68,7 @@ def fill(store: EpisodeStore, count: int = 4, *, robot: str = "panda", user_text
     """Slots 0 .. count-1; slot 1 fails once before it succeeds, and a last slot leaves no recording."""
     for slot in range(count):
         scenario = make_scenario(slot % 2, robot=robot, user_text=user_text)
-        store.save_scenario(scenario)
+        release(store, scenario)
         if slot == 1:
             store.commit(slot, marked(make_recording(scenario, length=length + 20, success=False), 100 + slot), {})
         store.commit(slot, marked(make_recording(scenario, attempt=int(slot == 1), length=length + slot), slot), {})
@@ -309,7 +309,7 @@ def test_two_robots_or_no_episode_are_refused(store: EpisodeStore, tmp_path: Pat
         export_lerobot(store, tmp_path / "set", ExportOptions())
     fill(store)
     other = make_scenario(5, robot="ur5e")
-    store.save_scenario(other)
+    release(store, other)
     store.commit(9, make_recording(other), {})
     with pytest.raises(ExportError, match="robots panda, ur5e: a dataset is of one"):
         export_lerobot(store, tmp_path / "set", ExportOptions())
@@ -318,7 +318,7 @@ def test_two_robots_or_no_episode_are_refused(store: EpisodeStore, tmp_path: Pat
 def test_observations_not_all_episodes_have_are_left_out_and_listed(store: EpisodeStore, tmp_path: Path):
     fill(store)
     scenario = make_scenario(6)
-    store.save_scenario(scenario)
+    release(store, scenario)
     recording = make_recording(scenario)
     more = {**recording.observations, "joints/cabinet.drawer": np.zeros((13, 1))}
     store.commit(9, replace(recording, observations=more), {})

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from recordings import make_recording, make_scenario
+from recordings import make_recording, make_scenario, release
 
 from embodiedsmith.episodes.format import EpisodeError, decode, encode, faults_of
 from embodiedsmith.episodes.scores import energy, mean_squared_jerk, path_length, score
@@ -102,7 +102,7 @@ def test_a_damaged_file_is_never_taken_for_a_good_one(damage: str):
 
 def test_what_is_committed_comes_back_with_its_row(store: EpisodeStore):
     scenario = make_scenario(user_text="把红色的杯子举起来")
-    store.save_scenario(scenario)
+    release(store, scenario)
     recording = make_recording(scenario)
     row = store.commit(4, recording, score(recording))
     assert row.file == "episodes/000004-000.parquet" and row.length == 12
@@ -116,7 +116,7 @@ def test_what_is_committed_comes_back_with_its_row(store: EpisodeStore):
 
 def test_failures_are_kept_with_and_without_a_recording(store: EpisodeStore):
     scenario = make_scenario()
-    store.save_scenario(scenario)
+    release(store, scenario)
     store.commit(0, make_recording(scenario, success=False), {})
     store.commit(0, make_recording(scenario, attempt=1), {})
     store.commit_failure(1, 0, scenario.id, Failure(code="worker.died", value=float("nan"), message="SIGKILL"), {"seconds": 1.0})
@@ -173,12 +173,9 @@ def test_a_success_must_be_finite_and_its_outcome_must_fit(store: EpisodeStore):
 
 def test_scenarios_are_kept_once_and_checked(store: EpisodeStore):
     scenario = make_scenario()
-    store.save_scenario(scenario)
-    store.save_scenario(scenario.model_copy(update={"provenance": scenario.provenance.model_copy(update={"index": 5})}))
+    release(store, scenario)
+    release(store, scenario.model_copy(update={"provenance": scenario.provenance.model_copy(update={"index": 5})}))
     assert store.scenario(scenario.id).provenance.index == 0  # the same world: the first stays
-    assert store.certificate(scenario.id) is None
-    store.save_certificate(scenario.id, {"witness": 3})
-    assert store.certificate(scenario.id) == {"witness": 3}
     assert store.scenario_ids() == [scenario.id]
     with pytest.raises(UsageError, match=scenario.id):
         store.scenario("feedfeedfeedfeed")
@@ -193,7 +190,7 @@ def test_scenarios_are_kept_once_and_checked(store: EpisodeStore):
 
 def test_loading_checks_the_checksum(store: EpisodeStore):
     scenario = make_scenario()
-    store.save_scenario(scenario)
+    release(store, scenario)
     row = store.commit(0, make_recording(scenario), {})
     path = store.path(row)
     data = bytearray(path.read_bytes())
@@ -206,13 +203,13 @@ def test_loading_checks_the_checksum(store: EpisodeStore):
 _COMMIT = """
 import os, signal, sys
 sys.path.insert(0, sys.argv[2])
-from recordings import make_recording, make_scenario
+from recordings import make_recording, make_scenario, release
 from embodiedsmith.episodes.store import EpisodeStore
 from embodiedsmith.runtime import index
 from embodiedsmith.runtime.run import Run
 run = Run.create(sys.argv[1], {"seed": 0})
 store = EpisodeStore(run)
-store.save_scenario(make_scenario())
+release(store, make_scenario())
 for slot in range(3):
     if slot == 2:  # killed after the file is in place and before the index knows
         run.index.add = lambda row: os.kill(os.getpid(), signal.SIGKILL)
@@ -235,13 +232,13 @@ def test_a_kill_between_file_and_index_loses_one_attempt_and_its_repetition_is_t
 _FULL = """
 import resource, sys
 sys.path.insert(0, sys.argv[2])
-from recordings import make_recording, make_scenario
+from recordings import make_recording, make_scenario, release
 from embodiedsmith.episodes.store import EpisodeStore
 from embodiedsmith.runtime.files import DiskFullError
 from embodiedsmith.runtime.run import Run
 run = Run.create(sys.argv[1], {"seed": 0})
 store = EpisodeStore(run)
-store.save_scenario(make_scenario())
+release(store, make_scenario())
 store.commit(0, make_recording(make_scenario()), {})
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 try:

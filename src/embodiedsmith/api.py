@@ -21,6 +21,7 @@ from pydantic import ValidationError
 from embodiedsmith import embodiments
 from embodiedsmith.episodes.auto import diversity_of, robots_of
 from embodiedsmith.episodes.auto import forge_auto as forge_cells
+from embodiedsmith.episodes.certified import recheck
 from embodiedsmith.episodes.collect import collect as collect_episodes
 from embodiedsmith.episodes.export.lerobot import export_lerobot
 from embodiedsmith.episodes.export.robomimic import export_robomimic
@@ -345,13 +346,14 @@ def validate(path: str | Path, *, replay: bool = True, seed: int | None = None) 
 
     Args:
         path: A run's folder, or a LeRobot dataset's.
-        replay: Repeat every episode of a run in physics and compare.
+        replay: Repeat every episode and every scenario's witness of a run in physics and compare, and show goals their near
+            misses again.
         seed: Compared with the run's.
     """
     folder = Path(path)
     if (folder / "run.json").is_file():
         with Run.open(folder, _given(seed=seed)) as run:
-            return validate_run(run, replay=replay_difference if replay else None)
+            return validate_run(run, replay_difference, recheck) if replay else validate_run(run)
     if (folder / "meta" / "info.json").is_file():
         return validate_dataset(folder)
     raise UsageError(

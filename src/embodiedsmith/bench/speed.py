@@ -24,7 +24,7 @@ from embodiedsmith.episodes.export.selection import ExportOptions
 from embodiedsmith.episodes.pixels import Painter
 from embodiedsmith.episodes.staging import attempt_rng, warm_world
 from embodiedsmith.episodes.store import EpisodeStore
-from embodiedsmith.forge.loop import forge
+from embodiedsmith.forge.loop import ForgeResult, forge
 from embodiedsmith.runtime.run import Run
 from embodiedsmith.spec import Brief, Scenario
 from embodiedsmith.tasks import Recording, Session
@@ -89,16 +89,16 @@ def measure(*, episodes: int = 30, seed: int = 0, say: Callable[[str], None] = l
     with tempfile.TemporaryDirectory() as folder:
         started, worked = time.perf_counter(), time.process_time()
         say(f"forging {SCENARIOS} scenarios each of two tasks")
-        one = [forge(Brief(text=ONE_STEP, seed=seed), seed=seed, index=k).scenario for k in range(SCENARIOS)]
-        four = [forge(Brief(text=FOUR_STEPS, seed=seed), seed=seed, index=k).scenario for k in range(SCENARIOS)]
+        one = [forge(Brief(text=ONE_STEP, seed=seed), seed=seed, index=k) for k in range(SCENARIOS)]
+        four = [forge(Brief(text=FOUR_STEPS, seed=seed), seed=seed, index=k) for k in range(SCENARIOS)]
         scenario_seconds = (time.perf_counter() - started) / (2 * SCENARIOS)
         say(f"{episodes} episodes of the one-step task, then their export")
         one_rate, one_yield, export_seconds = _rate(Path(folder) / "one", one, episodes, seed, export=True)
         say(f"{episodes} episodes of the four-step task")
         four_rate, four_yield, _ = _rate(Path(folder) / "four", four, episodes, seed, export=False)
         say("control steps and frames")
-        ratio, steps = _step_ratio(four[0], _recording(Path(folder) / "four"))
-        frame = _frame_seconds(four[0])
+        ratio, steps = _step_ratio(four[0].scenario, _recording(Path(folder) / "four"))
+        frame = _frame_seconds(four[0].scenario)
         share = (time.process_time() - worked) / (time.perf_counter() - started)
     return Speed(
         step_ratio=ratio,
@@ -116,11 +116,13 @@ def measure(*, episodes: int = 30, seed: int = 0, say: Callable[[str], None] = l
     )
 
 
-def _rate(folder: Path, scenarios: list[Scenario], episodes: int, seed: int, *, export: bool) -> tuple[float, float, float]:
+def _rate(folder: Path, forged: list[ForgeResult], episodes: int, seed: int, *, export: bool) -> tuple[float, float, float]:
     """Accepted episodes a second, their share of the attempts, and seconds an episode takes to export with two cameras."""
     with Run.create(folder, {"seed": seed, "episodes": episodes, "fps": CONTROL_HZ}) as run:
         store = EpisodeStore(run)
-        done = collect(store, scenarios, episodes, quiet=True)
+        for made in forged:
+            store.release(made.scenario, made.certificate, made.witness)
+        done = collect(store, [made.scenario for made in forged], episodes, quiet=True)
         seconds = 0.0
         if export:
             started = time.perf_counter()

@@ -92,14 +92,17 @@ def collect(
         stream: Where progress goes; standard error when not given.
 
     Raises:
-        UsageError: There is no scenario, or `wanted` is less than one.
+        UsageError: There is no scenario, one is not of this run, or `wanted` is less than one.
         DiskFullError: Everything committed before is intact.
     """
     if not scenarios or wanted < 1:
         raise UsageError(f"cannot collect {wanted} episodes from {len(scenarios)} scenarios", where=str(store.run.path))
     started = time.monotonic()
-    for scenario in scenarios:
-        store.save_scenario(scenario)
+    known = store.scenario_ids()
+    if strangers := sorted({scenario.id for scenario in scenarios} - set(known)):
+        raise UsageError(
+            f"scenarios that this run has not released: {', '.join(strangers)}", where=str(store.run.path), choices=known
+        )
     limit = wanted
     done = _successes(store, limit)
     with Progress("episodes", wanted, done=done, quiet=quiet, stream=stream) as progress:

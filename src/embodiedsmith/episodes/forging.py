@@ -15,7 +15,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TextIO
 
-from embodiedsmith.episodes.format import encode
 from embodiedsmith.episodes.lessons import lessons_of
 from embodiedsmith.episodes.store import EpisodeStore
 from embodiedsmith.forge.lessons import Lessons
@@ -121,9 +120,7 @@ def keep_result(store: EpisodeStore, index: int, result: JobResult[ForgeResult])
     if result.value is not None:
         made = result.value
         log = made.log
-        identity = store.save_scenario(made.scenario)
-        store.save_certificate(identity, made.certificate.model_dump(mode="json"))
-        write_atomic(store.run.file("scenarios", f"{identity}.witness.parquet"), encode(made.witness, store.control_hz))
+        identity = store.release(made.scenario, made.certificate, made.witness)
         entry = Forged(
             index=index,
             scenario=identity,

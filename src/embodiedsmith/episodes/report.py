@@ -15,9 +15,11 @@ from markupsafe import Markup
 
 from embodiedsmith.episodes import report_numbers as numbers
 from embodiedsmith.episodes.forging import Forged, forged, scenarios_of
+from embodiedsmith.episodes.format import EpisodeError
 from embodiedsmith.episodes.pixels import Painter
 from embodiedsmith.episodes.report_pictures import Video, contact_sheet, outcome_videos, scene_pictures
 from embodiedsmith.episodes.store import EpisodeStore
+from embodiedsmith.forge.certificate import Certificate
 from embodiedsmith.runtime.errors import SmithError
 from embodiedsmith.runtime.files import storage_errors, write_atomic
 from embodiedsmith.runtime.index import AttemptRow
@@ -93,16 +95,24 @@ def _card(
     store: EpisodeStore, entry: Forged, known: dict[str, Scenario], pictures: dict[str, str], rows: list[AttemptRow]
 ) -> SceneCard:
     mine = [row for row in rows if row.scenario_id == entry.scenario]
-    certificate = store.certificate(entry.scenario) if entry.scenario is not None else None
+    certificate = _certificate(store, entry.scenario)
     return SceneCard(
         forged=entry,
         scenario=known.get(entry.scenario or ""),
         picture=pictures.get(entry.scenario or ""),
         attempts=len(mine),
         episodes=sum(row.outcome == "success" for row in mine),
-        witness_seconds=None if certificate is None else certificate["length"] / store.control_hz,
-        critics=() if certificate is None else tuple(certificate["critics"]),
+        witness_seconds=None if certificate is None else certificate.length / store.control_hz,
+        critics=() if certificate is None else certificate.critics,
     )
+
+
+def _certificate(store: EpisodeStore, scenario_id: str | None) -> Certificate | None:
+    """The scenario's certificate; None without one that can be read, which `smith validate` tells about."""
+    try:
+        return None if scenario_id is None else store.certificate(scenario_id)
+    except EpisodeError:
+        return None
 
 
 def _wall(rows: list[AttemptRow], entries: list[Forged]) -> dict[str, float]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from pydantic import ValidationError
 
 from embodiedsmith.episodes.format import EpisodeError, decode, encode, failure_to_json, faults_of
 from embodiedsmith.episodes.scores import Scores
+from embodiedsmith.forge.certificate import Certificate
 from embodiedsmith.runtime.errors import UsageError
-from embodiedsmith.runtime.files import read_json, storage_errors, write_atomic, write_json
+from embodiedsmith.runtime.files import storage_errors, write_atomic, write_json
 from embodiedsmith.runtime.index import AttemptRow
 from embodiedsmith.runtime.run import Run
 from embodiedsmith.spec import Scenario
@@ -20,7 +20,7 @@ from embodiedsmith.tasks.recording import Failure, Outcome, Recording
 
 
 class EpisodeStore:
-    """What a run keeps: scenarios with their certificates, and one file an episode.
+    """What a run keeps: scenarios with their certificates and witnesses, and one file an episode.
 
     A commit writes the episode beside its place, flushes it, renames it, and only then enters it in the index. A process
     killed in between leaves a file the index does not know; the attempt is run again and writes the same bytes over it.
@@ -31,10 +31,21 @@ class EpisodeStore:
         self.control_hz = float(run.config.get("fps", 20))
         """Control steps a second."""
 
-    def save_scenario(self, scenario: Scenario) -> str:
-        """Keep a scenario under its id, which is returned; one already there is left as it is."""
+    def release(self, scenario: Scenario, certificate: Certificate, witness: Recording) -> str:
+        """Keep a scenario under its id, which is returned, with what proves it good; one already there is left as it is.
+
+        The scenario is written last: where it is, its certificate and its witness are too.
+
+        Raises:
+            EpisodeError: The certificate is not about this scenario and this witness, or the witness is not sound; lists every
+                fault. Nothing is kept.
+        """
+        if faults := [*certificate.faults(scenario, witness), *faults_of(witness)]:
+            raise EpisodeError("the scenario cannot be released", where=f"{self.run.path}: {scenario.id}", faults=faults)
         path = self.run.file("scenarios", f"{scenario.id}.json")
         if not path.exists():
+            write_atomic(self.run.file("scenarios", f"{scenario.id}.witness.parquet"), encode(witness, self.control_hz))
+            write_json(self.run.file("scenarios", f"{scenario.id}.certificate.json"), certificate.model_dump(mode="json"))
             write_atomic(path, (scenario.to_json(indent=2) + "\n").encode("utf-8"))
         return scenario.id
 
@@ -62,14 +73,34 @@ class EpisodeStore:
         """Ids of the scenarios kept, sorted."""
         return sorted(p.stem for p in (self.run.path / "scenarios").glob("*.json") if not p.stem.endswith(".certificate"))
 
-    def save_certificate(self, scenario_id: str, content: Mapping[str, Any]) -> None:
-        """Keep what proves the scenario good, as JSON, replacing an earlier certificate."""
-        write_json(self.run.file("scenarios", f"{scenario_id}.certificate.json"), dict(content))
+    def certificate(self, scenario_id: str) -> Certificate:
+        """What proves the scenario good.
 
-    def certificate(self, scenario_id: str) -> dict[str, Any] | None:
-        """The scenario's certificate; None when it has none."""
+        Raises:
+            EpisodeError: There is none, or its file is damaged or not valid; lists every fault.
+        """
         path = self.run.file("scenarios", f"{scenario_id}.certificate.json")
-        return dict(read_json(path)) if path.is_file() else None
+        if not path.is_file():
+            raise EpisodeError("the scenario has no certificate", where=str(path))
+        with storage_errors(path):
+            data = path.read_bytes()
+        try:
+            return Certificate.from_json(data)
+        except ValidationError as error:
+            raise EpisodeError("is not a valid certificate", where=str(path), faults=str(error).splitlines()) from error
+
+    def witness(self, scenario_id: str) -> Recording:
+        """The demonstration that proves that the scenario can be done.
+
+        Raises:
+            EpisodeError: There is none, or its file is damaged.
+        """
+        path = self.run.file("scenarios", f"{scenario_id}.witness.parquet")
+        if not path.is_file():
+            raise EpisodeError("the scenario has no witness", where=str(path))
+        with storage_errors(path):
+            data = path.read_bytes()
+        return decode(data, str(path))
 
     def commit(self, slot: int, recording: Recording, scores: Scores | Mapping[str, float | None]) -> AttemptRow:
         """Keep an episode; when this returns it is on the disk and in the index, and a kill cannot take it back.

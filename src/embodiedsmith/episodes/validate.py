@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from embodiedsmith.episodes.certified import Recheck, certificate_findings
 from embodiedsmith.episodes.format import EpisodeError, decode, faults_of
 from embodiedsmith.episodes.store import EpisodeStore
 from embodiedsmith.runtime.errors import SmithError
@@ -23,21 +24,24 @@ Replay = Callable[[Recording, Scenario], float]
 """Rebuilds the world, sets the first state, applies the actions: the largest difference from the recorded states."""
 
 
-def validate_run(run: Run, replay: Replay | None = None) -> list[Finding]:
+def validate_run(run: Run, replay: Replay | None = None, recheck: Recheck | None = None) -> list[Finding]:
     """Everything wrong with a run, each finding naming the file and the episode; empty when all is well.
 
     Checked: every file against the checksum in the index, the index against the files and against what the files say, shapes,
-    alignment, finiteness and time of every episode, scenarios against their ids, and with `replay` that every success gives
-    its recorded states again to the last bit.
+    alignment, finiteness and time of every episode, scenarios against their ids, their certificates and witnesses; with `replay`
+    that every success gives its recorded states again to the last bit; with `recheck` that every witness does, that it still
+    reaches the goal, and that the goal sees through the near misses it is certified to see through.
     """
     store = EpisodeStore(run)
     findings: list[Finding] = []
     scenarios: dict[str, Scenario] = {}
     for scenario_id in store.scenario_ids():
         try:
-            scenarios[scenario_id] = store.scenario(scenario_id)
+            scenario = scenarios[scenario_id] = store.scenario(scenario_id)
         except SmithError as error:
             findings.append(_finding("run.scenario_damaged", f"scenarios/{scenario_id}.json", None, error.what))
+        else:
+            findings += certificate_findings(store, scenario, recheck)
     rows = store.rows()
     for row in rows:
         findings += _check(store, row, scenarios, replay)
