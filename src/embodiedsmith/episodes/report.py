@@ -18,6 +18,7 @@ from embodiedsmith.episodes.forging import Forged, forged, scenarios_of
 from embodiedsmith.episodes.format import EpisodeError
 from embodiedsmith.episodes.pixels import Painter
 from embodiedsmith.episodes.report_pictures import Video, contact_sheet, outcome_videos, scene_pictures
+from embodiedsmith.episodes.report_repairs import repaired
 from embodiedsmith.episodes.store import EpisodeStore
 from embodiedsmith.forge.certificate import Certificate
 from embodiedsmith.runtime.errors import SmithError
@@ -63,6 +64,7 @@ def write_report(store: EpisodeStore) -> Path:
             cards=[_card(store, entry, known, pictures, rows) for entry in entries],
             rejections=sum((Counter(entry.rejections) for entry in entries), Counter()).most_common(),
             proposals=sum(entry.proposals for entry in entries),
+            repairs=repaired(folder, store, entries),
             skills=numbers.by_skill(store.episodes(), store.control_hz),
             assets=numbers.by_asset(rows, known),
             failures=numbers.failures(rows),
