@@ -12,8 +12,8 @@ from task_worlds import DEEP, TABLE, Bench, bench
 
 from embodiedsmith import assets
 from embodiedsmith.runtime.errors import SmithError, UsageError
-from embodiedsmith.spec import All, AssetSpec, Predicate
-from embodiedsmith.tasks import goal_faults, predicate, predicate_names
+from embodiedsmith.spec import All, AssetSpec, Not, Predicate
+from embodiedsmith.tasks import GoalMonitor, goal_faults, predicate, predicate_names
 from embodiedsmith.tasks.boxes import Box
 from embodiedsmith.tasks.kind import APART, HELD, TOUCH
 from embodiedsmith.tasks.registry import collect
@@ -301,7 +301,7 @@ def test_at_is_the_distance(x: float, y: float, z: float) -> None:
     assert bench().margin("at", "mug", x=0.0, y=0.0, z=2.0) == pytest.approx(0.02 - math.sqrt(x * x + y * y + z * z), abs=1e-9)
 
 
-def test_near_is_the_gap_between_the_boxes(world: Bench) -> None:
+def test_near_is_the_gap_between_the_two(world: Bench) -> None:
     world.put("block", (0.0, 0.0, 3.0))
     for gap in (0.0, 0.03, 0.1, 0.4):
         world.put("block2", (BLOCK + gap, 0.01, 3.0))
@@ -310,26 +310,70 @@ def test_near_is_the_gap_between_the_boxes(world: Bench) -> None:
     assert world.margin("near", "block", "block2", distance=0.2) == pytest.approx(0.2)
 
 
-def test_near_turns_the_boxes_with_the_things(world: Bench) -> None:
+def test_near_turns_with_the_things(world: Bench) -> None:
     world.put("block", (0.0, 0.0, 3.0))
     world.put("block2", (0.3, 0.0, 3.0), (math.cos(math.pi / 8), 0.0, 0.0, math.sin(math.pi / 8)))
     corner = 0.3 - BLOCK / 2 - BLOCK / math.sqrt(2)
     assert world.margin("near", "block", "block2") == pytest.approx(0.10 - corner, abs=1e-4)
 
 
+def test_near_does_not_depend_on_how_a_round_thing_is_turned(world: Bench) -> None:
+    world.put("block", (0.0, 0.0, 3.0))
+    radius = float(world.world.assets["can"].size[0]) / 2
+    for turn in np.linspace(0.0, math.pi / 2, 5):
+        world.put("can", (0.2, 0.0, 3.0), (math.cos(turn / 2), 0.0, 0.0, math.sin(turn / 2)))
+        assert world.margin("near", "block", "can") == near(0.10 - (0.2 - radius - BLOCK / 2), 1e-3)
+
+
 @settings(max_examples=30, deadline=None)
 @given(*(st.floats(-0.3, 0.3) for _ in range(3)), st.floats(-math.pi, math.pi), st.floats(-math.pi, math.pi))
-def test_gap_agrees_both_ways_and_with_sampled_points(x: float, y: float, z: float, yaw: float, tilt: float) -> None:
+def test_distance_agrees_both_ways_and_with_sampled_points(x: float, y: float, z: float, yaw: float, tilt: float) -> None:
     world = bench()
     world.put("block", (0.0, 0.0, 3.0))
     R = tf.turn_z(yaw) @ tf.turn((1.0, 0.0, 0.0), tilt)
     world.put("can", (x, y, 3 + z), tuple(tf.quaternion(R[:3, :3]).tolist()))
-    first, second = Box(world.probe, "block"), Box(world.probe, "can")
-    assert first.gap(second) == pytest.approx(second.gap(first), abs=2e-3)
-    rng = np.random.default_rng(0)
-    low, high = np.array(world.world.assets["can"].extents)
-    points = rng.uniform(low, high, (200, 3)) @ R[:3, :3].T + (x, y, 3 + z)
-    assert first.gap(second) <= min(first.distance(point) for point in points) + 1e-3
+    gap = world.probe.distance("block", "can")()
+    assert gap == pytest.approx(world.probe.distance("can", "block")(), abs=1e-5)
+    can, block = world.probe.shape("can").points, Box(world.probe, "block")
+    points = can @ R[:3, :3].T + (x, y, 3 + z)
+    nearest = min(block.distance(point) for point in points)
+    assert nearest - float(np.ptp(can, axis=0).max()) - 1e-4 <= gap <= nearest + 1e-4
+
+
+def test_not_touching_is_apart_by_more_than_a_hair(world: Bench) -> None:
+    for gap, apart in ((-DEEP, False), (0.0005, False), (0.002, True)):
+        world.put("block2", (0.45, -0.2 + BLOCK + gap, TABLE))
+        world.put("block", (0.45, -0.2, TABLE))
+        monitor = GoalMonitor(Not(goal=Predicate(name="touching", args=("block", "block2"))), world.world)
+        assert (monitor.reset() > 0) is apart
+
+
+def test_not_on_is_clear_of_the_surface(world: Bench) -> None:
+    for gap, off in ((-DEEP, False), (0.003, False), (0.007, True)):
+        world.put("block", (0.45, -0.2, TABLE + gap))
+        monitor = GoalMonitor(Not(goal=Predicate(name="on", args=("block", "table"))), world.world)
+        assert monitor.reset() == near(abs(gap) - 0.005)
+        assert (monitor.update() > 0) is off
+
+
+def test_what_the_hand_holds_where_it_was_has_not_been_taken_away(world: Bench) -> None:
+    held = take(world, "block")
+    world.put("block2", (held[0], held[1], held[2] - BLOCK + DEEP))
+    goal = Predicate(name="on", args=("block", "block2"))
+    assert GoalMonitor(goal, world.world).reset() == HELD
+    assert GoalMonitor(Not(goal=goal), world.world).reset() == near(-0.005)
+
+
+def test_on_needs_a_contact_that_bears(world: Bench) -> None:
+    support, T = world.world.support("microwave.door")
+    x, y, z = T[:3, 3].tolist()
+    wall = y + support.size[1] / 2
+    for aside in np.arange(0.0, 0.04, 0.001):  # until it leans on the side wall, 3 mm above the floor
+        world.put("block", (x, wall - BLOCK / 2 + float(aside), z + 0.003))
+        if world.world.touching("block", "microwave"):
+            break
+    assert world.world.touching("block", "microwave")
+    assert world.margin("on", "block", "microwave.door") == near(-0.003)
 
 
 def test_touching_is_a_contact_or_the_gap(world: Bench) -> None:

@@ -1,4 +1,4 @@
-"""Distances between the bounding boxes of things, each box turned with its thing."""
+"""How far points are from the bounding boxes of things, each box turned with its thing."""
 
 from __future__ import annotations
 
@@ -7,11 +7,6 @@ import math
 import numpy as np
 
 from embodiedsmith.tasks.probe import Float, Probe
-
-ROUNDS = 24
-"""Projections from box to box at most. Two boxes side by side need two; the result is never below the true distance."""
-SAME = 1e-5
-"""[m] The search stops when a round brings the boxes nearer by less than this."""
 
 
 class Box:
@@ -35,18 +30,3 @@ class Box:
         """Distance [m] of a world point (3,) from the box, 0 inside."""
         away = point - self.nearest(point)
         return math.sqrt(float(away @ away))
-
-    def gap(self, other: Box) -> float:
-        """Distance [m] between two boxes, 0 when they overlap, by alternating projections (Bregman 1965)."""
-        R, p = self._frame()
-        here = R @ self._middle + p
-        gap = before = math.inf
-        for _ in range(ROUNDS):
-            there = other.nearest(here)
-            here = self.nearest(there)
-            away = there - here
-            gap = math.sqrt(float(away @ away))
-            if before - gap < SAME:
-                break
-            before = gap
-        return gap

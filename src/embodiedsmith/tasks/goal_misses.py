@@ -22,7 +22,7 @@ import numpy as np
 from embodiedsmith.spec import All, Any, Goal, Not, Predicate, Sequence, predicates
 from embodiedsmith.tasks.goal import GoalMonitor, title
 from embodiedsmith.tasks.kind import NearMiss
-from embodiedsmith.tasks.probe import Float, Probe
+from embodiedsmith.tasks.probe import Float
 from embodiedsmith.tasks.recording import Recording
 from embodiedsmith.tasks.registry import predicate
 from embodiedsmith.world import World
@@ -72,7 +72,7 @@ def near_misses(goal: Goal, world: World, recording: Recording) -> list[Missed]:
     """
     needed = list(_needed(goal))
     found = [_recorded(recording, "at the start", said(goal), 0)]
-    found += [_recorded(recording, *moment) for moment in _moments(needed, world, recording)]
+    found += [_recorded(recording, *moment) for moment in _moments(needed, recording)]
     watch = _Watch(goal, world)
     found += watch.follow(recording)
     for part, margins in watch.undone.items():
@@ -107,7 +107,7 @@ def _recorded(recording: Recording, name: str, part: str, t: int) -> Missed:
     return Missed(name=name, predicate=part, margin=margin, value=value)
 
 
-def _moments(needed: list[Goal], world: World, recording: Recording) -> Iterator[tuple[str, str, int]]:
+def _moments(needed: list[Goal], recording: Recording) -> Iterator[tuple[str, str, int]]:
     """Moments of a witness (name, part of the goal, step) at which a part of the goal cannot hold yet."""
     for part in needed:
         if isinstance(part, Not):
@@ -116,7 +116,7 @@ def _moments(needed: list[Goal], world: World, recording: Recording) -> Iterator
                 if taken:
                     yield f"{p.args[0]} in the hand, where it was", said(part), taken[0]
         elif isinstance(part, Predicate):
-            if _waits(part, world):
+            if predicate(part.name).lets_go:
                 let_go = [e.step for e in recording.events if e.kind == "released" and part.args[0] in e.subjects]
                 if let_go:
                     yield f"{part.args[0]} just before the hand let go", title(part), max(let_go[-1] - 1, 0)
@@ -125,12 +125,6 @@ def _moments(needed: list[Goal], world: World, recording: Recording) -> Iterator
                 mine = [e.step for e in started if part.args[0] in (e.subjects[0], e.subjects[0].partition(".")[0])]
                 if mine:
                     yield f"{part.args[0]} just before it was closed", title(part), mine[-1]
-
-
-def _waits(p: Predicate, world: World) -> bool:
-    """Whether a predicate waits until the hand has let go."""
-    kind = predicate(p.name)
-    return kind.bind(Probe(world), p.args, kind.resolve(p.params)).anyway is not None
 
 
 def _on_the_way(margins: list[float]) -> list[tuple[str, int]]:

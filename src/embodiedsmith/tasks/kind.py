@@ -80,8 +80,8 @@ class Bound:
     """Gives a function that takes back what `margin` has remembered since, for predicates whose margin remembers: so that a
     state can be looked at as if it were the next, and then another."""
     anyway: Callable[[], float] | None = None
-    """For a predicate that waits until the hand has let go: its margin without that. A `not` looks at this one, because what the
-    hand holds where it was has not been taken away."""
+    """For a predicate that waits for a touch, or until the hand has let go: its margin by place alone. A `not` looks at this one,
+    because what is held where it was, or a hair above, has not been taken away."""
 
 
 def _forget() -> None:
@@ -124,6 +124,8 @@ class PredicateKind:
     words: dict[Language, Words]
     leads_to: frozenset[str] = frozenset()
     """Predicates that it is a natural step towards: an instruction may mention it on the way without the goal asking for it."""
+    lets_go: bool = False
+    """Whether it holds only once both fingers have let go of the first argument."""
     said_last: int = 0
     """Where it is said among what it is joined with by `all`, because once it holds the rest cannot be done any more: 1, after
     what goes where it shuts; 2, after everything, because the hand stays taken."""

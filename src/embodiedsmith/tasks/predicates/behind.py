@@ -10,6 +10,7 @@ PREDICATE = PredicateKind(
     roles=(Role("item", "movable"), Role("other", "thing")),
     params=SIDE_PARAMS,
     bind=side("behind"),
+    lets_go=True,
     near_misses=near_misses("behind"),
     words={
         "en": Words(

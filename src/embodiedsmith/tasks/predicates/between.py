@@ -68,6 +68,7 @@ PREDICATE = PredicateKind(
         "level": Param(0.03, "m", "largest difference in height of what the three stand on"),
     },
     bind=bind,
+    lets_go=True,
     near_misses=near_misses,
     words={
         "en": Words(

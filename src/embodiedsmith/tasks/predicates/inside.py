@@ -169,6 +169,7 @@ PREDICATE = PredicateKind(
     params={"tolerance": Param(0.005, "m", "how far the item may seem to be in the floor or the ceiling")},
     bind=bind,
     check=check,
+    lets_go=True,
     near_misses=near_misses,
     words={
         "en": Words(

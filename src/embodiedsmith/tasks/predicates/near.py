@@ -35,6 +35,7 @@ PREDICATE = PredicateKind(
     roles=(Role("item", "movable"), Role("other", "thing")),
     params={"distance": Param(0.10, "m", "largest distance between the two")},
     bind=bind,
+    lets_go=True,
     near_misses=near_misses,
     words={
         "en": Words(

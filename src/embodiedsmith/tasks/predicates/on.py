@@ -47,14 +47,11 @@ def bind(probe: Probe, args: Args, params: Params) -> Bound:
     left, right = probe.held(args[0])
     places = [_surface(probe, args[0], base, s, params["tolerance"]) for s in surfaces(probe.world.assets[base], part)]
 
-    def anyway() -> float:
-        touching = contact in probe.bearing
-        return max(surface(touching) for surface in places)
-
     def margin() -> float:
-        return min(anyway(), HELD) if left in probe.pairs and right in probe.pairs else anyway()
+        best = max(surface(contact in probe.bearing) for surface in places)
+        return min(best, HELD) if left in probe.pairs and right in probe.pairs else best
 
-    return Bound(margin, anyway=anyway)
+    return Bound(margin, anyway=lambda: max(surface(True) for surface in places))
 
 
 def _surface(probe: Probe, item: str, base: str, support: Support, tolerance: float) -> Callable[[bool], float]:
@@ -169,6 +166,7 @@ PREDICATE = PredicateKind(
     params={"tolerance": Param(0.005, "m", "largest height of the lowest point above or below the surface")},
     bind=bind,
     check=check,
+    lets_go=True,
     near_misses=near_misses,
     words={
         "en": Words(

@@ -10,6 +10,7 @@ PREDICATE = PredicateKind(
     roles=(Role("item", "movable"), Role("other", "thing")),
     params=SIDE_PARAMS,
     bind=side("right_of"),
+    lets_go=True,
     near_misses=near_misses("right_of"),
     words={
         "en": Words(

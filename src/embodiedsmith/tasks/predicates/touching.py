@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from embodiedsmith.tasks.boxes import Box
 from embodiedsmith.tasks.kind import APART, TOUCH, Args, Bound, NearMiss, Params, PredicateKind, Role, Words
 from embodiedsmith.tasks.near_misses import SIDES, SLIP, UP, beyond, shifted
 from embodiedsmith.tasks.probe import Probe
@@ -14,10 +13,16 @@ from embodiedsmith.world import World
 
 
 def bind(probe: Probe, args: Args, params: Params) -> Bound:
-    """Margin [m]: `TOUCH` in contact, else minus the distance between the bounding boxes (at least `APART`)."""
-    contact = probe.pair(args[0], args[1])
-    first, second = Box(probe, args[0]), Box(probe, args[1])
-    return Bound(lambda: TOUCH if contact in probe.pairs else -max(first.gap(second), APART))
+    """Margin [m]: `TOUCH` in contact, else minus the distance between the two (at least `APART`).
+
+    Not touching means apart by more than `TOUCH`.
+    """
+    contact, gap = probe.pair(args[0], args[1]), probe.distance(*args)
+
+    def margin() -> float:
+        return TOUCH if contact in probe.pairs else -max(gap(), APART)
+
+    return Bound(margin, anyway=lambda: TOUCH - gap())
 
 
 def near_misses(world: World, args: Args, params: Params) -> Iterator[NearMiss]:
