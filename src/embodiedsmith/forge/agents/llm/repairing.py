@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, create_model
 
-from embodiedsmith.forge import edits
+from embodiedsmith.forge import asked, edits
 from embodiedsmith.forge.agents.agent import Case, Repair
 from embodiedsmith.forge.agents.llm.catalogue import params_of
 from embodiedsmith.forge.agents.llm.schema import (
@@ -261,16 +261,20 @@ def answer_type(allowed: frozenset[EditKind]) -> type[Repairs]:
 
 
 def faults(answer: Repairs, case: Case) -> list[str]:
-    """Every edit that cannot be made of this case's scenario, and why."""
+    """Every edit that cannot be made of this case's scenario, or breaks what the user asked for, and why."""
     found = []
+    before = set(asked.faults(case.asked, case.scenario))
     for number, proposed in enumerate(answer.repairs):
         where = f"repair {number}"
         if proposed.finding >= len(case.findings):
             found.append(f"{where}: there is no finding {proposed.finding}; there are {len(case.findings)}, from 0")
         try:
-            edits.replay(case.scenario, (one.edit(case.scenario) for one in proposed.edits))
+            after = edits.replay(case.scenario, (one.edit(case.scenario) for one in proposed.edits))
         except (SmithError, ValidationError) as error:
             found.append(f"{where}: {clean(str(error), 400)}")
+            continue
+        broken = [fault for fault in asked.faults(case.asked, after) if fault not in before]
+        found += [f"{where}: it breaks what the user asked for: {fault}" for fault in broken]
     return found
 
 
