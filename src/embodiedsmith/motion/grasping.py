@@ -91,13 +91,18 @@ class Tally:
                 f"none of {self.tried} poses at {item} is in reach; the nearest misses by {100 * self.nearest:.1f} cm",
                 subjects=(item, *about), value=self.nearest, limit=0.001,
             )  # fmt: skip
-        if self.later > self.blocked and (later := self.later_error) is not None:
+        if self.later >= self.blocked and (later := self.later_error) is not None:
             error = MotionError(
                 f"{stage}.dead_end", f"{item} can be reached, but then {later.what}",
                 subjects=tuple(dict.fromkeys((item, *later.subjects))), value=later.value, limit=later.limit,
             )  # fmt: skip
             error.__cause__ = later
             return error
+        if self.blocker is None and self.blocked == self.tried - self.unreachable:
+            return MotionError(
+                f"{stage}.unreachable", f"none of {self.tried} poses at {item} has a straight way to it in reach",
+                subjects=(item, *about), limit=0.001,
+            )  # fmt: skip
         other = f"{self.blocker.first} against {self.blocker.second}" if self.blocker else "something"
         return MotionError(
             f"{stage}.blocked",

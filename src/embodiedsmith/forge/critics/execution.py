@@ -69,11 +69,11 @@ def _finding(context: Context, recording: Recording) -> Finding:
 
 
 def _kind(failure: Failure) -> str:
-    """The last part of the finding's code."""
+    """The last part of the finding's code: what failed, which the step before may have foreseen."""
     stage = failure.code.split(".")[0]
     if failure.code == "goal.timeout":
         return "timeout"
-    if stage in ("goal", "world"):
+    if stage in skills() or stage in ("goal", "world"):
         return stage
     return failure.skill.split("(")[0] if failure.skill else "plan"
 
