@@ -28,3 +28,4 @@ def test_the_page_adds_a_predicate(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     assert chinese == "不要让红色的马克杯高过红色的积木"
     exec(compile(test, str(PAGE), "exec", dont_inherit=True), names)
     names["test_above_is_the_height_difference"]()  # type: ignore[operator]
+    names["test_above_sees_through_its_near_misses"]()  # type: ignore[operator]

@@ -98,10 +98,6 @@ class NearMiss:
     """Puts the world into that state: poses, joints, fingers. Time does not pass; `mj_forward` has been called."""
 
 
-def _none_near(world: World, args: Args, params: Params) -> Iterator[NearMiss]:
-    return iter(())
-
-
 def _no_faults(assets: Assets, args: Args, params: Params) -> list[str]:
     return []
 
@@ -117,7 +113,7 @@ class PredicateKind:
     """Ties the predicate to a world, doing once what need not be done every step. Args have been checked, params are complete."""
     check: Callable[[Assets, Args, Params], list[str]] = _no_faults
     """What makes it impossible by construction (what goes in is too large), beyond what `faults` finds from the roles."""
-    near_misses: Callable[[World, Args, Params], Iterator[NearMiss]] = _none_near
+    near_misses: Callable[[World, Args, Params], Iterator[NearMiss]]
     """States just outside the truth, at least four. Called with complete params in a world where the predicate holds, which is
     restored before each is applied: they do not add up, and read off the world beforehand whatever they depend on. Helpers
     that move things are in `tasks.near_misses`."""

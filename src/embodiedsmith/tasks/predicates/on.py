@@ -23,7 +23,7 @@ from embodiedsmith.tasks.kind import (
     Words,
     surfaces,
 )
-from embodiedsmith.tasks.near_misses import SIDES, SLIP, clearance, free_things, held, past, shifted, span
+from embodiedsmith.tasks.near_misses import SIDES, SLIP, beyond, clearance, free_things, held, past, shifted, span
 from embodiedsmith.tasks.probe import Float, Probe
 from embodiedsmith.world import World
 from embodiedsmith.world import transforms as tf
@@ -103,8 +103,9 @@ def near_misses(world: World, args: Args, params: Params) -> Iterator[NearMiss]:
         if not _lands(world, reference, support, center + by, level):
             yield shifted(world, f"past its edge, at {side}", item, by)
             if world.items[base].qpos >= 0:
-                foot = span(world, base, normal)[0] - span(world, item, normal)[0]
-                yield shifted(world, f"at its foot, at {side}", item, by + normal * foot)
+                down = normal * (span(world, base, normal)[0] - span(world, item, normal)[0])
+                beside = beyond(world, item, base, T[:3, :3] @ (*direction, 0.0), 0.001)
+                yield shifted(world, f"at its foot, at {side}", item, beside + down)
     clear = clearance(world, item, base, normal)
     for gap in (0.001, SLIP):
         if math.isfinite(clear):
