@@ -93,7 +93,7 @@ def robot() -> Controller:
 def spots(control: Controller, *relations: Predicate) -> list[tf.Float]:
     item = relations[0].args[0]
     T = control.world.item_pose(item)
-    return [spot.T_world_item for spot in arranging.spots(control, Load(item, T, np.eye(4)), relations)]
+    return [spot.T_world_item for spot in arranging.spots(control, Load(item, T, np.eye(4), 0.5), relations)]
 
 
 @pytest.mark.parametrize(

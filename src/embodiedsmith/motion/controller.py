@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,11 +17,15 @@ from embodiedsmith.motion.collision import TOUCH, CollisionChecker, Hit
 from embodiedsmith.motion.detours import detour
 from embodiedsmith.motion.errors import MotionError
 from embodiedsmith.motion.kinematics import Kinematics, Solution, kinematics
+from embodiedsmith.motion.operators import Step
 from embodiedsmith.motion.paths import Region, plan
 from embodiedsmith.motion.timing import parametrize
 from embodiedsmith.spec import Predicate, Sequence, predicates
 from embodiedsmith.tasks.session import Session
 from embodiedsmith.world import transforms as tf
+
+if TYPE_CHECKING:
+    from embodiedsmith.motion.placing import Spot
 
 SLIP = 0.02  # [m] a held item may shift in the hand before it counts as lost
 ARRIVE = 0.004  # [rad] largest joint error at the end of a motion
@@ -42,7 +47,12 @@ CARE = 0.35  # fraction of the joint limits used close to things
 
 def opening(max_width: float, width: float) -> float:
     """Gripper command (0 open to 1 closed) that leaves `FINGER_PLAY` around something `width` [m] wide."""
-    return float(np.clip(1.0 - (width + FINGER_PLAY) / max_width, 0.0, 1.0))
+    return closed_on(max_width, width + FINGER_PLAY)
+
+
+def closed_on(max_width: float, width: float) -> float:
+    """Gripper command (0 open to 1 closed) at which the fingers are `width` [m] apart."""
+    return float(np.clip(1.0 - width / max_width, 0.0, 1.0))
 
 
 @dataclass(frozen=True)
@@ -79,6 +89,8 @@ class Controller:
         self.stage = 0
         """Which stage of a goal that is a sequence the present step is for."""
         self._imagined: tf.Float | None = None
+        self.promised: dict[Step, Spot] = {}
+        """Where it was found, when an item was picked, that the step that puts it down can be done."""
         self.dead_ends: dict[tuple[object, ...], MotionError | None] = {}
         """What has been found out about putting things down after a drive; see `skills.navigate.dead_end`."""
         self.served: int | None = None
@@ -113,12 +125,15 @@ class Controller:
         stages = goal.goals if isinstance(goal, Sequence) else (goal,)
         return [tuple(predicates(stage)) for stage in reversed(stages[: last + 1])]
 
-    def postures(self, T_world_tcp: tf.Float) -> Iterator[Solution]:
+    def postures(self, T_world_tcp: tf.Float, near: tf.Float | None = None) -> Iterator[Solution]:
         """Arm joints for a world pose of the tool: from home, then from where the arm is; a miss only when both miss.
 
-        Home comes first so that the same tool pose gets the same posture whatever came before: data that is easier to learn.
+        Home comes first so that the same tool pose gets the same posture whatever came before: data that is easier to learn. Only
+        joints `near` which the pose is known to be good come before it.
         """
         target = tf.inverse(self.base_pose()) @ T_world_tcp
+        if near is not None and (known := self.kin.inverse(target, near)).ok:
+            yield known
         first = self.kin.inverse(target, self.kin.home)
         if first.ok:
             yield first
@@ -308,11 +323,12 @@ class Controller:
         moved = now @ tf.inverse(self.held.T_tcp_item)  # of the point between the fingers: a swing about it is no slip
         slip = float(np.linalg.norm(moved[:3, 3]))
         if slip > SLIP:
-            item = self.held.item
+            item, against = self.held.item, self.touched()
             self.held = None
             raise MotionError(
-                f"{stage}.slipped", f"{item} slipped {100 * slip:.1f} cm in the hand", subjects=(item,), value=slip, limit=SLIP
-            )
+                f"{stage}.slipped", f"{item} slipped {100 * slip:.1f} cm in the hand",
+                subjects=(item, *against), value=slip, limit=SLIP,
+            )  # fmt: skip
 
     # ------------------------------------------------------------------ helpers for skills
 

@@ -9,8 +9,8 @@ from itertools import islice
 import numpy as np
 
 from embodiedsmith.assets.asset import Cavity, Shape, Support
-from embodiedsmith.motion.controller import Controller
-from embodiedsmith.motion.grasping import Tally
+from embodiedsmith.motion.controller import FINGER_PLAY, Controller, closed_on
+from embodiedsmith.motion.grasping import GraspPlan, Tally
 from embodiedsmith.spec import split_reference
 from embodiedsmith.tasks.kind import surfaces
 from embodiedsmith.world import transforms as tf
@@ -28,6 +28,7 @@ CRAMPED = 0.03  # [m] of play from the middle of a container below which things 
 TIGHT = 0.004  # [m] kept from that wall
 SMALL = 0.13  # [m] a support narrower than this is aimed at in its middle
 RETREAT = 0.10  # [m]
+PLAY = (FINGER_PLAY, 0.015, 0.008)  # [m] by which the fingers open to let go, as far as there is room
 TOUCHDOWN = 0.012  # [m] above where it is let go from which a thing may touch what it is put down on
 ENTER = 0.005  # [m] higher on the way in through a front: what is in the hand must not drag on the floor
 UPWARDS = 0.7  # a cavity whose opening points up by more than this cosine is entered from above
@@ -46,6 +47,8 @@ class Spot:
     """Item poses passed before, first one in the open."""
     out: tf.Float
     """World direction (3,) in which the hand leaves when it cannot leave along its approach."""
+    joints: tf.Float | None = None
+    """Arm joints near which it is known to be good."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,14 @@ class Load:
     T_world_item: tf.Float
     """Where it is now."""
     T_tcp_item: tf.Float
+    closing: float
+    """Gripper command, 0 open to 1 closed, at which the fingers hold it."""
+
+
+def grasped(control: Controller, item: str, plan: GraspPlan) -> Load:
+    """The item as it will hang in the hand once it is held like that."""
+    closing = closed_on(control.robot.arm.gripper.max_width, plan.grasp.width)
+    return Load(item, control.world.item_pose(item), plan.T_tcp_item, closing)
 
 
 @dataclass(frozen=True)
@@ -67,6 +78,8 @@ class PlacePlan:
     """Joint path (k, n) from the open to the release."""
     retreat: tf.Float
     """Joint path (k, n) from the release back into the open."""
+    closing: float
+    """Gripper command to which the fingers open to let go: as far as there is room."""
 
 
 def plans(
@@ -76,28 +89,28 @@ def plans(
 
     The checker must look at the present world.
     """
-    checker, item, T_tcp_item = control.checker, load.item, load.T_tcp_item
     for spot in islice(spots, most):
         tally.tried += 1
-        T_tcp = spot.T_world_item @ tf.inverse(T_tcp_item)
+        T_tcp = spot.T_world_item @ tf.inverse(load.T_tcp_item)
         plan = None
-        for posture in control.postures(T_tcp):
+        for posture in control.postures(T_tcp, spot.joints):
             if tally.misses(posture):
                 break
-            plan = _try(control, item, spot, T_tcp_item, T_tcp, posture.joints, owner, tally)
+            plan = _try(control, load, spot, T_tcp, posture.joints, owner, tally)
             if plan is not None:
                 break
         else:
             tally.blocked += 1
-        checker.hold(None)
+        control.checker.hold(None)
         if plan is not None:
             yield plan
 
 
 def _try(
-    control: Controller, item: str, spot: Spot, T_tcp_item: tf.Float, T_tcp: tf.Float, joints: tf.Float, owner: str, tally: Tally
+    control: Controller, load: Load, spot: Spot, T_tcp: tf.Float, joints: tf.Float, owner: str, tally: Tally
 ) -> PlacePlan | None:
-    checker = control.checker
+    checker, item, T_tcp_item = control.checker, load.item, load.T_tcp_item
+    checker.set_gripper(load.closing)
     hands = [(item, "finger_0"), (item, "finger_1"), (item, "robot")]
     checker.forbid_all()
     checker.allow(hands)
@@ -128,21 +141,29 @@ def _try(
         at, T_at = back[-1], T_to
     path = np.vstack(rows)[::-1]
     checker.hold(None)
-    retreat = _retreat(control, item, T_tcp, joints, spot, tally)
-    if retreat is None:
-        return None
-    return PlacePlan(spot, path, retreat)
+    for play in PLAY:
+        closing = max(0.0, load.closing - play / control.robot.arm.gripper.max_width)
+        retreat = _retreat(control, item, T_tcp, joints, spot, closing, tally)
+        if retreat is not None:
+            return PlacePlan(spot, path, retreat, closing)
+    return None
 
 
-def _retreat(control: Controller, item: str, T_tcp: tf.Float, joints: tf.Float, spot: Spot, tally: Tally) -> tf.Float | None:
-    """Leave along the approach, or a little along it and then out of the opening."""
+def _retreat(
+    control: Controller, item: str, T_tcp: tf.Float, joints: tf.Float, spot: Spot, closing: float, tally: Tally
+) -> tf.Float | None:
+    """Leave along the approach, or a little along it and then out of the opening, the fingers opened to `closing`."""
     checker = control.checker
     checker.forbid_all()
     checker.allow([(item, "finger_0"), (item, "finger_1")])
+    checker.set_gripper(closing)
     put = control.world.items[item].qpos
     T = spot.T_world_item
     checker.data.qpos[put : put + 3] = T[:3, 3]
     checker.data.qpos[put + 3 : put + 7] = tf.quaternion(T[:3, :3])
+    if (hit := checker.hit(joints)) is not None:
+        tally.met(hit)
+        return None
     back = control.straight(T_tcp, T_tcp @ tf.translate((0.0, 0.0, -RETREAT)), joints, clearance=0.0)
     if back is None:
         T_clear = T_tcp @ tf.translate((0.0, 0.0, -0.035))

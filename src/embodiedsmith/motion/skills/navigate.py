@@ -16,7 +16,7 @@ from embodiedsmith.motion.detours import detour
 from embodiedsmith.motion.errors import MotionError
 from embodiedsmith.motion.grasping import GraspPlan, Tally
 from embodiedsmith.motion.operators import Operator, Step, things_of
-from embodiedsmith.motion.placing import Load
+from embodiedsmith.motion.placing import Load, grasped
 from embodiedsmith.motion.skills import Skill
 from embodiedsmith.motion.skills.open import LEAST, WIDE
 from embodiedsmith.motion.skills.place import place_of_item, place_plan, place_point, through_front
@@ -64,10 +64,11 @@ def choose(control: Controller, zone: str, upcoming: tuple[Step, ...]) -> tf.Flo
         for base in stands(control, zone, points, floor):
             if visit.free(base):
                 return base
+    why = visit.reason or MotionError("navigate.no_standing_place", "no place is free")
     raise MotionError(
         "navigate.no_standing_place",
-        f"from none of {visit.tried} free places at {zone} can the next step be done; lastly: {visit.reason}",
-        subjects=(zone,), value=float(visit.tried), limit=1.0,
+        f"from none of {visit.tried} free places at {zone} can the next step be done; lastly: {why.what}",
+        subjects=tuple(dict.fromkeys((zone, *why.subjects))), value=float(visit.tried), limit=1.0,
     )  # fmt: skip
 
 
@@ -83,7 +84,7 @@ class _Visit:
     """Motions of doors and drawers planned for them."""
     detours: int = 0
     """Places that failed only because the arm's way there would have to be sampled."""
-    reason: str = "no place is free"
+    reason: MotionError | None = None
     known: dict[tuple[bytes, int, bool, bool], MotionError | None] = field(default_factory=dict)
     """Why a step fails, by place, position in the plan, whether parts are supposed open and ways must be plain."""
 
@@ -104,7 +105,7 @@ class _Visit:
                 why = self._unable(base, steps, plain)
             if why is None:
                 return base
-            self.reason = why.what
+            self.reason = why
             self.detours += why.code == "navigate.detour"
             if self.tried == MOST or (len(steps) > 1 and self.arcs >= ARCS):
                 break
@@ -148,7 +149,8 @@ class _Visit:
                 if opened:
                     stack.enter_context(supposed(self.control, opened))
                     if (hit := self.control.checker.hit(self.control.joints)) is not None:
-                        raise MotionError("navigate.blocked", f"{hit.first} would touch {hit.second} once {opened[-1]} is open")
+                        said = f"{hit.first} would touch {hit.second} once {opened[-1]} is open"
+                        raise MotionError("navigate.blocked", said, subjects=(opened[-1], hit.first, hit.second))
                 first = self._check(step, steps)
                 if plain and first is not None:
                     self.control.look()
@@ -173,7 +175,7 @@ class _Visit:
             def ready(plan: GraspPlan) -> MotionError | None:
                 if following is None:
                     return None
-                load = Load(item, control.world.item_pose(item), plan.T_tcp_item)
+                load = grasped(control, item, plan)
                 return _dead_end_here(control, following, load) if following in steps else dead_end(control, self.upcoming, load)
 
             grasp = next(grasping.plans(control, item, tally, ready=ready, level=level, out=out), None)
@@ -182,10 +184,10 @@ class _Visit:
             return np.asarray(grasp.approach[0])
         if step.skill.startswith("place") and control.held is not None and control.held.item == item:
             tally = Tally()
-            load = Load(item, control.world.item_pose(item), control.held.T_tcp_item)
+            load = Load(item, control.world.item_pose(item), control.held.T_tcp_item, control.world.gripper())
             spot = place_plan(control, step, load, tally, most=SPOTS)
             if spot is None:
-                raise tally.error(step.skill, item)
+                raise tally.error(step.skill, item, things_of(step)[1:])
             return np.asarray(spot.path[0])
         return None
 
@@ -202,7 +204,8 @@ def _check_part(control: Controller, step: Step) -> tf.Float:
     targets = (0.0,) if closing else WIDE[part.info.kind]
     plan = plan_arc(part, targets, push=closing, stage=step.skill)
     if plan.fraction > SHUT if closing else plan.fraction < LEAST:
-        raise MotionError(f"{step.skill}.unreachable", f"{part.reference} gets to {100 * plan.fraction:.0f} % open only")
+        said = f"{part.reference} gets to {100 * plan.fraction:.0f} % open only"
+        raise MotionError(f"{step.skill}.unreachable", said, subjects=step.args, value=plan.fraction, limit=targets[0])
     return np.asarray(plan.approach[0])
 
 
@@ -228,7 +231,7 @@ def _dead_end_here(control: Controller, step: Step, load: Load) -> MotionError |
     tally = Tally()
     found = place_plan(control, step, load, tally, most=SPOTS)
     control.look()
-    return None if found is not None else tally.error(step.skill, load.item)
+    return None if found is not None else tally.error(step.skill, load.item, things_of(step)[1:])
 
 
 def dead_end(control: Controller, upcoming: tuple[Step, ...], load: Load) -> MotionError | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,8 +11,8 @@ from embodiedsmith.motion import grasping
 from embodiedsmith.motion.controller import CARE, Controller
 from embodiedsmith.motion.errors import MotionError
 from embodiedsmith.motion.grasping import GraspPlan, Tally
-from embodiedsmith.motion.operators import Operator, Step
-from embodiedsmith.motion.placing import Load
+from embodiedsmith.motion.operators import Operator, Step, things_of
+from embodiedsmith.motion.placing import grasped
 from embodiedsmith.motion.skills import Skill
 from embodiedsmith.motion.skills.navigate import dead_end
 from embodiedsmith.motion.skills.place import place_of_item, place_plan, through_front
@@ -49,7 +50,7 @@ def grasp_plan(
     def ready(plan: GraspPlan) -> MotionError | None:
         if following is None:
             return None
-        load = Load(item, control.world.item_pose(item), plan.T_tcp_item)
+        load = grasped(control, item, plan)
         if not from_here:
             reason = dead_end(control, upcoming, load)
             control.look()
@@ -57,7 +58,10 @@ def grasp_plan(
         later = Tally()
         found = place_plan(control, following, load, later, most=LOOK_AHEAD)
         control.look()
-        return None if found is not None else later.error(following.skill, item)
+        if found is None:
+            return later.error(following.skill, item, things_of(following)[1:])
+        control.promised[following] = replace(found.spot, joints=found.path[-1])
+        return None
 
     tally = Tally()
     plan = next(grasping.plans(control, item, tally, ready=ready, level=level, out=out, failed=failed), None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 
 import numpy as np
 
@@ -84,7 +84,7 @@ def _spots(control: Controller, step: Step, load: Load) -> Iterator[Spot]:
 
 
 def put_down(control: Controller, step: Step) -> None:
-    """Do a place step with what is in the hand; a spot whose way is blocked is followed by the next best.
+    """Do a place step with what is in the hand, at the spot it was picked for; one whose way is blocked is followed by the next.
 
     Raises:
         MotionError: typed by the step's skill.
@@ -96,8 +96,10 @@ def put_down(control: Controller, step: Step) -> None:
     failed: MotionError | None = None
     tally = Tally()
     control.look()
-    load = Load(held.item, control.world.item_pose(held.item), held.T_tcp_item)
-    found = placing.plans(control, load, _spots(control, step, load), _carrier(control, step), tally)
+    load = Load(held.item, control.world.item_pose(held.item), held.T_tcp_item, control.world.gripper())
+    promised = control.promised.pop(step, None)
+    spots = chain([] if promised is None else [promised], _spots(control, step, load))
+    found = placing.plans(control, load, spots, _carrier(control, step), tally)
     sampled: list[PlacePlan] = []
     for plan in islice(found, PLAIN):
         control.look()
@@ -142,7 +144,7 @@ def put_among(control: Controller, step: Step) -> None:
 def _release(control: Controller, plan: PlacePlan, stage: str) -> None:
     control.follow(plan.path, stage=stage, speed=CARE)
     control.let_go()
-    control.preshape(control.robot.arm.gripper.max_width * (1.0 - control.world.gripper()))
+    control.gripper = plan.closing
     control.wait(RELEASE)
     control.follow(plan.retreat, stage=stage, speed=0.6)
 
