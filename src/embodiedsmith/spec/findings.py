@@ -15,7 +15,7 @@ Severity = Literal["warning", "error"]
 class Finding(Noun):
     """One fault, measured: what, which things, how much, against which limit."""
 
-    code: str = Field(pattern=r"^[a-z]+(\.[a-z_]+)+$")
+    code: str = Field(pattern=r"^[a-z_]+(\.[a-z_]+)+$")
     """`critic.fault`, such as `geometry.overlap`."""
     severity: Severity = "error"
     subjects: tuple[str, ...] = ()
