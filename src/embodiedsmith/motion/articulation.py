@@ -61,6 +61,10 @@ class Articulation:
         self.joint_id = joint.id
         self._address = int(joint.qposadr[0])
         self.name = f"{self.item}.{self.info.name}"
+        self.look()
+
+    def look(self) -> None:
+        """See anew what lies in the part, and where: to be called whenever it, or what is in it, has moved."""
         self._cargo = self._carried()
 
     def _carried(self) -> list[tuple[int, tf.Float]]:
@@ -304,6 +308,7 @@ def plan_arc(part: Articulation, targets: tuple[float, ...], *, push: bool, stag
     """
     control, checker = part.control, part.control.checker
     control.look()
+    part.look()
     now = part.fraction
     ahead = [t for t in targets if abs(t - now) > LEAST_MOVE and (t - now) * (targets[0] - now) > 0]
     tally = Tally()
