@@ -8,9 +8,10 @@ from typing import Literal
 
 from embodiedsmith.assets import categories
 from embodiedsmith.forge.agents.effects import HAND, PLACED, Effect, access
-from embodiedsmith.forge.agents.stage import Stage
-from embodiedsmith.forge.agents.starts import HALF_OPEN, SIDES, Starts, beside, held
+from embodiedsmith.forge.agents.stage import PART_OWNERS, Stage
+from embodiedsmith.forge.agents.starts import HALF_OPEN, Starts, beside, held
 from embodiedsmith.forge.agents.things import Ref, Thing, Use, is_furniture, opened_part, suits
+from embodiedsmith.forge.agents.which import SIDES
 from embodiedsmith.forge.language.clauses import SURFACES
 from embodiedsmith.forge.language.meaning import Command, Meaning, NounPhrase, Place, Relation
 
@@ -29,6 +30,7 @@ class Grounding:
         meaning, stage = self.meaning, self.stage
         said = [p for s in meaning.statements for p in s.things] + [p for c in meaning.commands for p in phrases_of(c)]
         stage.named = {phrase.head for phrase in (*said, *meaning.still, *meaning.used) if phrase.kind == "category"}
+        stage.parts = _numbered([*said, *meaning.used])
         for statement in meaning.statements:
             self.starts.state(statement)
             stage.turn += 1
@@ -102,18 +104,15 @@ class Grounding:
         refs = self.stage.resolve(phrase, exclude=exclude, wants=wants)
         if phrase.place is not None:
             for ref in refs:
-                if not self._brought(ref, phrase.place):
+                if ref.thing not in self.stage.brought:  # else it is there by what was done before
                     self.starts.place(ref, phrase.place)
         return refs
 
-    def _brought(self, ref: Ref, place: Place) -> bool:
-        """Whether a command before has put a thing where a phrase says that it is."""
-        put = [e for e in self.effects if e.name in PLACED and e.args[0].thing is ref.thing]
-        return place.target is not None and any(place.target.head == e.args[1].thing.category for e in put)
-
     def _themes(self, command: Command, wants: Use = "movable") -> tuple[Ref, ...]:
+        refs: tuple[Ref, ...] = ()
         if command.themes:
-            refs = tuple(ref for phrase in command.themes for ref in self._resolve(phrase, wants=wants))
+            for phrase in command.themes:  # what is joined by "and" are different things
+                refs += self._resolve(phrase, exclude=frozenset(ref.thing for ref in refs if ref.part is None), wants=wants)
         else:
             refs = self.stage.latest(wants)
             if not refs:
@@ -183,8 +182,7 @@ class Grounding:
                 self.stage.reasons.append(f"'{command.word}': {place.relation} of what?")
         else:
             others = beside(self.stage, place, exclude)
-            if place.target.place is not None and others:
-                self.starts.place(others[0], place.target.place)
+            self.starts.nested(place, others)
         if place.relation != "between" and len(others) > 1:
             self._share(command, themes, others)
             return
@@ -222,12 +220,14 @@ class Grounding:
             return
         found, place = held(self.stage, target, relation, theme, say=True)
         self.effects.append(Effect(found, (Ref(theme.thing), place), deliberate=True))
+        self.stage.brought.setdefault(theme.thing, set()).add(place.thing)
 
     def _beside(self, theme: Ref, others: tuple[Ref, ...], relation: Relation) -> None:
         effect = Effect(SIDES[relation], (Ref(theme.thing), *others), deliberate=True)
         if any((start.name, start.args) == (effect.name, effect.args) for start in self.stage.initial):
             self.stage.reasons.append(f"'{theme.thing.name}' is there from the start")
         self.effects.append(effect)
+        self.stage.brought.setdefault(theme.thing, set()).update(ref.thing for ref in others)
 
     def _contact(self, command: Command) -> None:
         themes = self._themes(command)
@@ -307,6 +307,16 @@ class Grounding:
             others = self.effects if effect.keep else self.effects[:index]
             if not any(_moves(other, ref) for other in others if not other.keep):
                 ref.thing.joints[ref.part] = HALF_OPEN
+
+
+def _numbered(phrases: list[NounPhrase]) -> dict[tuple[str, str], int]:
+    """How many parts the numbers of phrases want, by word and owner's category."""
+    most: dict[tuple[str, str], int] = {}
+    for phrase in phrases:
+        if phrase.kind == "part" and phrase.position is not None and phrase.position.isdigit():
+            key = phrase.head, phrase.owner.head if phrase.owner else PART_OWNERS.get(phrase.head, "")
+            most[key] = max(most.get(key, 1), int(phrase.position))
+    return most
 
 
 def phrases_of(command: Command) -> list[NounPhrase]:

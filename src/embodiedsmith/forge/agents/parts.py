@@ -44,7 +44,7 @@ def find_parts(asset: Asset, word: str, position: str | None) -> list[str]:
     like = [name for name in part_names(asset) if name.split("_")[0] in KINDS.get(word, (word,))]
     if position is None:
         found = like
-    elif named := [name for name in like if position in name.split("_")[1:]]:
+    elif not position.isdigit() and (named := [name for name in like if position in name.split("_")[1:]]):
         found = named
     elif position in ("left", "right"):
         found = []
@@ -62,12 +62,14 @@ def find_parts(asset: Asset, word: str, position: str | None) -> list[str]:
 def with_part(spec: AssetSpec, word: str, position: str | None, *, most: int = 1) -> dict[str, ParamValue]:
     """Parameters to add so that a thing has the part: the smallest change of one of its counts; none when it has it already.
 
+    A part told by its number fixes the count: were there more, another would be the second.
+
     Raises:
         PartMissing: no count of the category gives it.
     """
     wanted = max(most, NEEDED.get(position or "", 1))
     if _has(spec, word, position, wanted):
-        return {}
+        return _counts(spec) if position is not None and position.isdigit() else {}
     for name, param in category(spec.category).params.items():
         default = param.default
         if isinstance(default, bool) or not isinstance(default, int) or param.low is None or param.high is None:
@@ -80,6 +82,16 @@ def with_part(spec: AssetSpec, word: str, position: str | None, *, most: int = 1
         find_parts(build(spec), word, position)
         return {}
     raise PartMissing(f"no {category(spec.category).names['en'][0]} has {wanted} {word}s")
+
+
+def _counts(spec: AssetSpec) -> dict[str, ParamValue]:
+    """The counts of a thing's parts as they are."""
+    params = category(spec.category).params
+    return {
+        name: spec.params.get(name, param.default)
+        for name, param in params.items()
+        if isinstance(param.default, int) and not isinstance(param.default, bool)
+    }
 
 
 def default_part(asset: Asset) -> str | None:

@@ -69,6 +69,10 @@ class Stage:
     """Those of them that were said themselves ("fruit" of "every fruit")."""
     handled: dict[Thing, None] = field(default_factory=dict)
     """What commands have been about: "the others" are not these."""
+    brought: dict[Thing, set[Thing]] = field(default_factory=dict)
+    """Where commands have put things."""
+    parts: dict[tuple[str, str], int] = field(default_factory=dict)
+    """Fewest parts that the brief's numbers want, by word and owner's category: "the fourth drawer" wants four."""
     used: list[Ref] = field(default_factory=list)
     """What is to be used where words leave it open."""
     initial: list[Relation] = field(default_factory=list)
@@ -267,6 +271,7 @@ class Stage:
         try:
             spoken = self._parts_of(owner) if phrase.fresh else []
             wanted = self.count(phrase) if phrase.quantity == "some" else 1 + len(spoken)
+            wanted = max(wanted, self.parts.get((phrase.head, owner.category), 1))
             owner.params.update(with_part(owner.spec, phrase.head, phrase.position, most=wanted))
             found = [part for part in find_parts(owner.asset, phrase.head, phrase.position) if part not in spoken]
         except PartMissing as missing:

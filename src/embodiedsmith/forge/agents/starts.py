@@ -8,16 +8,13 @@ from embodiedsmith.assets import categories
 from embodiedsmith.forge.agents.parts import default_cavity
 from embodiedsmith.forge.agents.stage import Relation, Stage
 from embodiedsmith.forge.agents.things import Ref, Thing, Use, opened_part, suits
+from embodiedsmith.forge.agents.which import SIDES
 from embodiedsmith.forge.language import meaning
 from embodiedsmith.forge.language.clauses import SURFACES
 from embodiedsmith.forge.language.meaning import Place, Statement
 
 HALF_OPEN = 0.8
 """How far a drawer or door stands open that is to be closed, as a fraction of its range."""
-SIDES: dict[meaning.Relation, str] = {
-    "left": "left_of", "right": "right_of", "front": "in_front_of", "behind": "behind", "near": "near", "between": "between",
-}  # fmt: skip
-"""Relations of things beside each other, and the predicates that check them."""
 
 
 class Starts:
@@ -49,6 +46,7 @@ class Starts:
     def place(self, ref: Ref, place: Place) -> None:
         """Let a thing be somewhere at the start."""
         if place.target is None:
+            self.stage.reasons.append(f"where '{ref.thing.name}' is: {place.relation} of what?")
             return
         if place.relation in SIDES:
             self._beside(ref, place)
@@ -56,13 +54,21 @@ class Starts:
         if ref.thing.place is not None:
             return
         targets = self.stage.resolve(place.target, exclude=frozenset({ref.thing}), wants="holder", aside=True)
+        self.nested(place, targets)
         if targets and suits(ref, "movable"):
             ref.thing.place = held(self.stage, targets[0], place.relation, ref, say=False)
         elif targets and targets[0].thing.category not in SURFACES:
             self.stage.reasons.append(f"'{_noun(ref.thing)}' is furniture: it cannot stand in or on '{_noun(targets[0].thing)}'")
 
+    def nested(self, place: Place, others: tuple[Ref, ...]) -> None:
+        """Where the things are from which a place is told: "in the bowl next to the plate"."""
+        for phrase, other in zip((place.target, place.second), others, strict=False):
+            if phrase is not None and phrase.place is not None:
+                self.place(other, phrase.place)
+
     def _beside(self, ref: Ref, place: Place) -> None:
         others = beside(self.stage, place, frozenset({ref.thing}), aside=True)
+        self.nested(place, others)
         if not others:
             return
         if not suits(ref, "movable"):

@@ -9,13 +9,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from embodiedsmith.forge.agents.things import Thing
-from embodiedsmith.forge.language.meaning import NounPhrase, Size, Superlative
+from embodiedsmith.forge.language.meaning import NounPhrase, Relation, Size, Superlative
 
 if TYPE_CHECKING:
     from embodiedsmith.forge.agents.stage import Mention, Stage
 
 GROUP = (2, 3)
 """Fewest and most things made for "the largest" of a kind."""
+SIDES: dict[Relation, str] = {
+    "left": "left_of", "right": "right_of", "front": "in_front_of", "behind": "behind", "near": "near", "between": "between",
+}  # fmt: skip
+"""Relations of things beside each other, and the predicates that check them."""
 CLEARLY = 1.05
 """Least ratio of two sizes that people see without measuring."""
 _ROWS: dict[Superlative, tuple[str, str, int]] = {
@@ -49,11 +53,16 @@ def some_of(stage: Stage, phrase: NounPhrase, exclude: frozenset[Thing]) -> tupl
     if len(free) < wanted or not free:
         stage.reasons.append(f"'{phrase.text}': there are only {len(free)} left of them")
         return ()
-    dressed = [thing for thing in free if phrase.color is not None and thing.color == phrase.color]
-    chosen = [*dressed, *(thing for thing in free if thing not in dressed)][:wanted]
+    chosen = sorted(free, key=lambda thing: _differences(thing, phrase))[:wanted]
     for thing in chosen:
         stage.dress(thing, phrase, names)
     return tuple(chosen)
+
+
+def _differences(thing: Thing, phrase: NounPhrase) -> int:
+    """How many looks a thing has that a phrase does not say: "one large" of a red mug and another is the other."""
+    said = ((thing.color, phrase.color), (thing.size, phrase.size), (thing.materials or None, phrase.materials or None))
+    return sum(has != says for has, says in said)
 
 
 def _whole(among: NounPhrase) -> NounPhrase:
@@ -92,18 +101,21 @@ def _last_index(order: list[Thing], thing: Thing) -> int:
 
 def placed(stage: Stage, phrase: NounPhrase, known: list[Thing]) -> list[Thing]:
     """Of the things known, those that are where the phrase says; of the others those that may be there."""
-    if phrase.place is None or phrase.place.target is None or len(known) < 2:
+    if phrase.place is None or phrase.place.target is None or not known:
         return known
-    targets = {ref.thing for ref in stage.resolve(phrase.place.target, exclude=frozenset(known), aside=True)}
-    there = [thing for thing in known if _relates(stage, thing, targets)]
-    return there or [thing for thing in known if thing.place is None]
+    phrases = [p for p in (phrase.place.target, phrase.place.second) if p is not None]
+    targets = {ref.thing for p in phrases for ref in stage.resolve(p, exclude=frozenset(known), aside=True)}
+    there = [thing for thing in known if _relates(stage, thing, phrase.place.relation, targets)]
+    told = {relation.args[0].thing for relation in stage.initial} | set(stage.handled)
+    return there or [thing for thing in known if thing.place is None and thing not in told]
 
 
-def _relates(stage: Stage, thing: Thing, targets: set[Thing]) -> bool:
-    if thing.place is not None and thing.place[1].thing in targets:
+def _relates(stage: Stage, thing: Thing, relation: Relation, targets: set[Thing]) -> bool:
+    """Whether a thing was said to be at a place, or to be brought there."""
+    if stage.brought.get(thing, set()) & targets or (thing.place is not None and thing.place[1].thing in targets):
         return True
-    told = (relation.args for relation in stage.initial if relation.args[0].thing is thing)
-    return any({ref.thing for ref in args[1:]} == targets for args in told)
+    told = [start for start in stage.initial if start.args[0].thing is thing and start.name == SIDES.get(relation)]
+    return any({ref.thing for ref in start.args[1:]} == targets for start in told)
 
 
 # Superlatives

@@ -47,6 +47,10 @@ class English:
                 if self.cursor.at == before:
                     raise self.cursor.stuck("has no place here")
         self.deeds.end_sentence()
+        place = self.draft.pending_place
+        loose = self.draft.pending_source or (None if place is None else place.target)
+        if loose is not None:
+            raise Stuck(loose.text, "nothing is said to be done there")
         meaning = self.draft.finish()
         forbidden = [command.word for command in meaning.commands if command.keep and command.word.lower() not in KEEPING]
         if meaning.commands and len(forbidden) == len(meaning.commands):
@@ -83,8 +87,8 @@ class English:
             self.deeds.command()
         elif self.cursor.sees("relation", "at") and not self.cursor.sees("verb"):
             self._leading_place()
-        elif self.cursor.sees("be"):  # ", which is open"
-            self.cursor.take("be")
+        elif (token := self.cursor.peek()) is not None and token.has("be") and token.text.lower().startswith(("which", "that")):
+            self.cursor.take("be")  # ", which is open"
             self._is((NounPhrase(kind="pronoun", head="it", text="it"),))
         else:
             self._described()
@@ -102,6 +106,11 @@ class English:
             self.things.where()
             return
         self.draft.absent.extend(self.things.things())
+        place = self.things.where()
+        if place is not None and place.target is not None and not on_surface(place) and place.target.kind != "pronoun":
+            raise Stuck(place.target.text, "that something is not there can be said of the whole scene only")
+        if place is not None and place.target is not None and on_surface(place):
+            self.draft.surface = place.target
 
     def _still(self, word: Token) -> None:
         """ "Do not move the plate", "without touching the bowl"."""
@@ -141,6 +150,8 @@ class English:
             place = None
         first = things[0]
         if least and len(things) == 1 and first.kind == "tag" and first.head == "object" and first.count is not None:
+            if place is not None and (place.target is None or place.target.kind != "pronoun"):
+                raise Stuck(first.text, "only all the things there are can be counted so")
             self.draft.at_least = first.count
             return
         self._state_of(things, place)
@@ -153,7 +164,7 @@ class English:
             before = groups[-1]
             things = tuple(replace(t, among=before) if t.kind == "one" and t.among is None else t for t in things)
             first = things[0]
-        if first.count is not None and first.count > 1 and rest and all(thing.kind == "one" for thing in rest):
+        if first.kind != "one" and (first.count or 0) > 1 and rest and all(thing.kind == "one" for thing in rest):
             self.draft.statements.append(Statement(things=(first,), place=place))
             self.draft.statements.append(Statement(things=tuple(replace(thing, among=first) for thing in rest)))
             return
@@ -198,7 +209,7 @@ class English:
         self.things.scene_words()
         if self.cursor.done or not self.things.at_thing():
             return
-        things = self.things.things()
+        things = self._located(self.things.things())
         if self.cursor.take("not_needed"):
             self.draft.absent.extend(things)
         elif self.cursor.take("be"):
@@ -213,6 +224,15 @@ class English:
             self._like(things)
         else:
             self._verbless(things)
+
+    def _located(self, things: tuple[NounPhrase, ...]) -> tuple[NounPhrase, ...]:
+        """ "The mug in the drawer is red": the place tells which, where something is said of them after it."""
+        start = self.cursor.at
+        placed = self._placed(things)
+        if self.cursor.sees("be", "ought", "unmoved", "stay", "not_needed"):
+            return placed
+        self.cursor.at = start
+        return things
 
     def _is(self, things: tuple[NounPhrase, ...]) -> None:
         """After "is": open or closed, what it is like, or where it is."""
@@ -247,12 +267,13 @@ class English:
         self.deeds.keep_still(self._placed(things), word)
 
     def _verbless(self, things: tuple[NounPhrase, ...]) -> None:
-        place = self.things.where()
         last = self.draft.commands[-1] if self.draft.commands else None
-        if place is not None and last is not None and last.destination is not None:  # "and the apple in the bowl"
-            command = Command(action=last.action, word=last.word, themes=things, destination=place)
-            self.deeds.add(command)
+        if last is not None and last.destination is not None and self.cursor.sees("relation", "adverb"):
+            self.deeds.add(
+                self.deeds.modify(Command(action=last.action, word=last.word, themes=things))
+            )  # "and the apple in the bowl"
             return
+        place = self.things.where()
         surface = place_of_surface(things[0]) if len(things) == 1 else None
         if surface is not None and place is None:
             self.draft.surface = things[0]

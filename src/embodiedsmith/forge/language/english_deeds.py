@@ -217,6 +217,8 @@ class Deeds:
                 source = place.target or source
                 if place.target is None and command.action in ("take", "lift"):
                     command = replace(command, action="remove")
+            elif source is not None and not places and place.relation in BESIDE and place_of_surface(source) is None:
+                source = replace(source, place=place)  # "from the bowl next to the plate"
             else:
                 places.append(place)
         return self._assign(replace(command, source=source), places)
@@ -226,6 +228,9 @@ class Deeds:
         if not places:
             return command
         *before, last = places
+        if command.action == "stack" and all(place.relation == "on" and place.target is not None for place in places):
+            tower = tuple(place.target for place in before if place.target is not None)  # "on the blue block on the green block"
+            return replace(command, themes=(*command.themes, *tower), destination=last)
         if _tells_which(command, last, moved=bool(before)):
             themes = tuple(replace(theme, place=last) for theme in command.themes)
             return replace(command, themes=themes)

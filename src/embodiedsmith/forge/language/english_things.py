@@ -10,13 +10,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal, cast
 
-from embodiedsmith.forge.language.clauses import Draft, has_joints, looks
-from embodiedsmith.forge.language.cursor import Cursor
+from embodiedsmith.forge.language.clauses import Draft, has_joints, looks, place_of_surface
+from embodiedsmith.forge.language.cursor import Cursor, Stuck
 from embodiedsmith.forge.language.english_looks import SIDES, Words, dressed, headed, jointed, quantity_of, sided, state_of
 from embodiedsmith.forge.language.lexer import Token
 from embodiedsmith.forge.language.lexicon import Kind
 from embodiedsmith.forge.language.meaning import HeadKind, NounPhrase, Place, Relation, Statement, Superlative
-from embodiedsmith.forge.language.words_en import REST
+from embodiedsmith.forge.language.words_en import CONTAINING, REST
 
 HEADS: tuple[Kind, ...] = ("noun", "tag", "part", "pronoun", "one")
 _SEEN: tuple[Kind, ...] = ("color", "size", "material", "position")
@@ -145,7 +145,10 @@ class Things:
         while True:
             start = self.cursor.at
             joined = bool(self.cursor.take("comma"))
-            joined = bool(self.cursor.take("and")) or joined
+            word = self.cursor.take("and")
+            joined = word is not None or joined
+            if word is not None and word.text.lower() == "but" and self.at_thing() and not self._own_clause():
+                raise Stuck(self.cursor.text(start), "exceptions cannot be told: say which things are meant")
             if not joined or self.cursor.sees("verb", "then", "relation", "still") or not self.at_thing() or self._own_clause():
                 self.cursor.at = start
                 return headed(things)
@@ -365,6 +368,7 @@ class Things:
                 self.cursor.at = start
         if phrase.owner is None and (owned or self.cursor.take("of") or self._owner_relation()):
             phrase = replace(phrase, owner=self.thing())
+        self._contents(phrase)
         return phrase
 
     def _side_here(self) -> str | None:
@@ -416,12 +420,31 @@ class Things:
             if self.cursor.sees("relation", "adverb", ahead=1):
                 self.cursor.at += 1
                 return replace(phrase, place=self.where())
+        self._contents(phrase)
         sense = self.cursor.sense("relation")
         if located and phrase.among is None and sense is not None and sense.value not in ("to", "from"):  # "the one in the bowl"
             if not phrase.head:
                 phrase = replace(phrase, kind="tag", head="object")
             return replace(phrase, place=self.where())
         return phrase
+
+    def _contents(self, phrase: NounPhrase) -> None:
+        """ "The box with an apple in it", "a drawer containing spoons": what is in or on a thing at the start."""
+        start = self.cursor.at
+        word = self.cursor.take("with")
+        if word is None or place_of_surface(phrase) is not None or not self.at_thing():
+            self.cursor.at = start
+            return
+        told = len(self.draft.statements)
+        things = self.things()
+        where = self.where()
+        back = where is not None and (where.target is None or where.target.head == "it")
+        if back or (where is None and word.text.lower() in CONTAINING):
+            relation = where.relation if where is not None else "to"
+            self.draft.statements.append(Statement(things=things, place=Place(relation=relation, target=phrase)))
+            return
+        del self.draft.statements[told:]
+        self.cursor.at = start
 
     def _to_the_robot(self) -> bool:
         start = self.cursor.at

@@ -56,7 +56,7 @@ def suggest_nouns(noun: str, count: int = 3) -> tuple[str, ...]:
     spelt = difflib.get_close_matches(
         noun, lexicon().words(("noun", "tag", "color", "size", "material", "position"), language), n=count, cutoff=0.7
     )
-    if not any(letter.isalpha() for letter in noun):
+    if not any(letter.isalpha() for letter in noun) or (language == "en" and len(noun) < 3):
         return ()
     meant = [categories()[name].names[language][0] for name, _, cosine in _category_scores(noun) if cosine >= ALIKE]
     return tuple(dict.fromkeys([*spelt, *meant]))[:count]

@@ -198,14 +198,17 @@ FILLERS = _words(
     "so kind as to, very much, so much, a lot, many thanks, thx, in advance, right now, immediately, asap, for us, sir, "
     "dear robot, alright, the robot should, the robot must, the robot has to, robot should, the arm should, the robot is to, "
     "you have to, you are to, how about, simply, quick, too, as well, also, somewhere, here, find, locate, look for, cheers, "
-    "at the end, in the end, at last, the gripper, be careful, take care, being careful, taking care, at all, whatever you do, "
-    "in the process, in doing so, while doing so, while you do so, one by one, one at a time, if anything, afterward, "
-    "use the gripper, use your gripper, use the arm, use your arm, use your hand, with your hand, of course, remember"
+    "uh, um, er, hmm, well, i was thinking, i was thinking that, maybe you could, maybe, perhaps, you could, i think, you know, "
+    "basically, actually, really, i guess, i suppose, for starters, at the end, in the end, at last, the gripper, be careful, "
+    "take care, being careful, taking care, at all, whatever you do, in the process, in doing so, while doing so, "
+    "while you do so, one by one, one at a time, if anything, afterward, use the gripper, use your gripper, use the arm, "
+    "use your arm, use your hand, with your hand, of course, remember"
 )
 EXIST = _words(
     "there 's, there is, there are, there's, there are also, there is also, imagine, we have, you see, i have, you have, it has"
 )
-WITH = _words("with, has, containing, holding, having, contains, holds")
+CONTAINING = _words("has, containing, holding, having, contains, holds")
+WITH = ("with", *CONTAINING)
 ABSENT = _words(
     "no, without, without any, not any, there is no, there are no, there are not any, with no, and no, nothing else, "
     "there is nothing else, with nothing else, and nothing else"
