@@ -289,6 +289,15 @@ def test_seed_and_caps_reach_the_model() -> None:
     assert model.settings[0]["temperature"] == SETTINGS.temperature
 
 
+def test_a_fault_of_the_check_is_not_blamed_on_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any) -> list[str]:
+        raise KeyError("a mistake of ours")
+
+    monkeypatch.setattr("embodiedsmith.forge.agents.llm.draft.faults", broken)
+    with pytest.raises(KeyError, match="of ours"):
+        proposed(STACK)
+
+
 def test_an_agent_works_within_an_event_loop() -> None:
     import asyncio
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import http.server
 import json
 import socket
 import threading
@@ -135,6 +137,63 @@ def test_a_reply_without_end_is_cut() -> None:
     listener, url = serving(b"x" * 4096)
     with listener, pytest.raises(TooLong, match="more than 10000 bytes"):
         LLMAgent(Settings(model="tiny", base_url=url, answer_bytes=10_000, seconds=20.0)).propose(BRIEF, rng())
+
+
+def replying(status: int, body: bytes, **headers: str) -> tuple[http.server.HTTPServer, str]:
+    """A server that gives the same reply to whatever is posted."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(status)
+            for name, value in {"Content-Type": "application/json", "Content-Length": str(len(body)), **headers}.items():
+                self.send_header(name.replace("_", "-"), value)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server, f"http://127.0.0.1:{server.server_port}/v1"
+
+
+def completion(text: str | None) -> bytes:
+    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
+    usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+    made = {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "usage": usage, "choices": [choice]}
+    return json.dumps({**made, "choices": []} if text == "nothing" else made).encode()
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "headers", "kind"),
+    [
+        (200, b"<html>not here</html>", {"Content_Type": "text/html"}, Unreachable),
+        (200, b"", {}, Unreachable),
+        (200, b"[]", {}, Unreachable),
+        (200, completion("nothing"), {}, Unreachable),
+        (404, b"<html>no</html>", {"Content_Type": "text/html"}, Unreachable),
+        (302, b"", {"Location": "http://192.0.2.1/"}, Unreachable),
+        (200, b"zzz", {"Content_Encoding": "gzip"}, Unreachable),
+        (200, gzip.compress(b" " * 100_000_000), {"Content_Encoding": "gzip"}, TooLong),
+        (200, completion(None), {}, NoAnswer),
+        (200, completion("\ud800"), {}, LLMError),
+        (200, completion("[" * 10_000), {}, NoAnswer),
+        (200, completion('{"understood": NaN}'), {}, NoAnswer),
+    ],
+)
+def test_a_server_that_answers_otherwise_is_a_typed_error(
+    status: int, body: bytes, headers: dict[str, str], kind: type[LLMError], tmp_path: Path
+) -> None:
+    server, url = replying(status, body, **headers)
+    try:
+        with pytest.raises(kind) as caught:
+            LLMAgent(Settings(model="tiny", base_url=url, seconds=20.0), log=tmp_path).propose(BRIEF, rng())
+    finally:
+        server.shutdown()
+    assert caught.value.remedy
+    assert json.loads(next(tmp_path.iterdir()).read_text().splitlines()[-1])["error"]["what"] == caught.value.what
 
 
 def test_nobody_there_is_told_with_the_remedy() -> None:

@@ -37,8 +37,13 @@ from embodiedsmith.runtime.errors import UsageError
 
 GRACE = 2.0
 """Seconds past the cap after which a question is given up even if it cannot be stopped."""
+PACKED = 20
+"""How much fewer bytes of a reply are read when it comes packed, though it was asked for plain: it may unpack to far more."""
 RESENT = 2
 """How often a request that did not get through is sent again."""
+
+UNREADABLE = (AttributeError, LookupError, TypeError, ValueError)
+"""What the client stumbles with over a reply that is not what the protocol says."""
 
 T = TypeVar("T", bound=BaseModel)
 Check = Callable[[T], list[str]]
@@ -57,6 +62,8 @@ class Reply(Generic[T]):
     """Of the last answer that was refused."""
     doubted: T | None = None
     """An answer without faults that the model was asked to look at again."""
+    broken: Exception | None = None
+    """An error of the check itself, which is no fault of the answer."""
 
 
 def ask(
@@ -89,11 +96,14 @@ def ask(
 
     try:
         reply.answer = _finished(run, settings.seconds + GRACE)
-    except (AgentRunError, UserError, OpenAIError, TimeoutError, httpx2.HTTPError) as error:
+    except (AgentRunError, UserError, OpenAIError, TimeoutError, httpx2.HTTPError, *UNREADABLE) as error:
+        if reply.broken is not None:
+            raise reply.broken from None
         if reply.doubted is not None and not isinstance(error, TimeoutError):
             reply.answer = reply.doubted
         else:
-            reply.error = _explained(error, settings, reply.faults)
+            answers = sum(isinstance(message, ModelResponse) for message in captured)
+            reply.error = _explained(error, settings, reply.faults, answers)
     reply.seconds = time.monotonic() - started
     reply.messages = _messages(list(captured))
     return reply
@@ -124,7 +134,11 @@ def _agent(
 
     @made.output_validator
     def accept(context: RunContext[object], answer: T) -> T:
-        reply.faults = check(answer)
+        try:
+            reply.faults = check(answer)
+        except Exception as error:
+            reply.broken = error
+            raise
         if reply.faults:
             raise ModelRetry("The answer cannot be used:\n" + "\n".join(f"- {fault}" for fault in reply.faults))
         if reply.doubted is None and context.retry < settings.tries - 1 and (doubts := doubt(answer)):
@@ -205,17 +219,19 @@ class _Counted(httpx2.AsyncByteStream):
 
 def _http_client(settings: Settings) -> httpx2.AsyncClient:
     async def count(response: httpx2.Response) -> None:
+        plain = response.headers.get("content-encoding", "identity") == "identity"
+        most = settings.answer_bytes if plain else settings.answer_bytes // PACKED
         if isinstance(response.stream, httpx2.AsyncByteStream):
-            response.stream = _Counted(response.stream, settings.answer_bytes)
+            response.stream = _Counted(response.stream, most)
 
     timeout = httpx2.Timeout(settings.seconds, connect=min(10.0, settings.seconds))
-    return httpx2.AsyncClient(timeout=timeout, event_hooks={"response": [count]})
+    return httpx2.AsyncClient(timeout=timeout, headers={"Accept-Encoding": "identity"}, event_hooks={"response": [count]})
 
 
 # ---------------------------------------------------------------------- what went wrong, what was said
 
 
-def _explained(error: Exception, settings: Settings, faults: list[str]) -> LLMError:
+def _explained(error: Exception, settings: Settings, faults: list[str], answers: int) -> LLMError:
     name = f"the language model '{settings.model}' at {settings.endpoint}"
     causes = _causes(error)
     if any(isinstance(cause, _TooMuch) for cause in causes):
@@ -224,17 +240,18 @@ def _explained(error: Exception, settings: Settings, faults: list[str]) -> LLMEr
         return TooLong(f"{name} gave no usable answer within {settings.seconds:g} s", faults=faults, remedy="use a faster model")
     if isinstance(error, UsageLimitExceeded):
         if "request_limit" in str(error):
-            return NoAnswer(f"{name} gave no usable answer in {settings.tries} tries", faults=faults, remedy=_OTHER)
+            return NoAnswer(f"{name} gave no usable answer in {answers} tries", faults=faults, remedy=_OTHER)
         return TooLong(f"{name} gave no usable answer within {settings.tokens} tokens", faults=faults, remedy=_OTHER)
-    if isinstance(error, UnexpectedModelBehavior):
+    if isinstance(error, UnexpectedModelBehavior) and answers:
         why = faults or [clean(str(cause)) for cause in causes[:2]]
-        return NoAnswer(f"{name} gave no usable answer in {settings.tries} tries", faults=why, remedy=_OTHER)
-    return Unreachable(
-        f"{name} cannot be asked: {clean(str(error))}",
-        remedy=f"look whether it runs there, and at {MODEL}, {BASE_URL} and {API_KEY}; without a model use the rule agent",
-    )
+        return NoAnswer(f"{name} gave no usable answer in {answers} tries", faults=why, remedy=_OTHER)
+    if isinstance(error, (UnexpectedModelBehavior, *UNREADABLE)):
+        why = [clean(f"{type(error).__name__}: {error}")]
+        return Unreachable(f"{name} does not answer as OpenAI's protocol says", faults=why, remedy=_LOOK)
+    return Unreachable(f"{name} cannot be asked: {clean(str(error))}", remedy=_LOOK)
 
 
+_LOOK = f"look whether it runs there, and at {MODEL}, {BASE_URL} and {API_KEY}; without a model use the rule agent"
 _OTHER = "say it in simpler words, use a larger model, or the rule agent"
 
 
@@ -255,7 +272,7 @@ def _messages(captured: list[ModelMessage]) -> list[Message]:
             asked = message.timestamp
             for part in message.parts:
                 if isinstance(part, RetryFeedbackPart):
-                    said.append(Message(role="correction", text=part.model_response()))
+                    said.append(Message(role="correction", text=_correction(part)))
                 elif isinstance(part, UserPromptPart):
                     said.append(Message(role="request", text=str(part.content)))
         elif isinstance(message, ModelResponse):
@@ -268,3 +285,11 @@ def _messages(captured: list[ModelMessage]) -> list[Message]:
                 )
             )  # fmt: skip
     return said
+
+
+def _correction(part: RetryFeedbackPart) -> str:
+    """What the model was told of its answer's faults."""
+    try:
+        return part.model_response()
+    except ValueError:  # it quotes half a character, and could not be sent either
+        return str(part.content)
