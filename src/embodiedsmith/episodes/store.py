@@ -12,7 +12,7 @@ from embodiedsmith.episodes.format import EpisodeError, decode, encode, failure_
 from embodiedsmith.episodes.scores import Scores
 from embodiedsmith.forge.certificate import Certificate
 from embodiedsmith.runtime.errors import UsageError
-from embodiedsmith.runtime.files import storage_errors, write_atomic, write_json
+from embodiedsmith.runtime.files import read_json, storage_errors, write_atomic, write_json
 from embodiedsmith.runtime.index import AttemptRow
 from embodiedsmith.runtime.run import Run
 from embodiedsmith.spec import Scenario
@@ -45,7 +45,8 @@ class EpisodeStore:
         path = self.run.file("scenarios", f"{scenario.id}.json")
         if not path.exists():
             write_atomic(self.run.file("scenarios", f"{scenario.id}.witness.parquet"), encode(witness, self.control_hz))
-            write_json(self.run.file("scenarios", f"{scenario.id}.certificate.json"), certificate.model_dump(mode="json"))
+            content = {"id": certificate.id, **certificate.model_dump(mode="json")}
+            write_json(self.run.file("scenarios", f"{scenario.id}.certificate.json"), content)
             write_atomic(path, (scenario.to_json(indent=2) + "\n").encode("utf-8"))
         return scenario.id
 
@@ -77,17 +78,23 @@ class EpisodeStore:
         """What proves the scenario good.
 
         Raises:
-            EpisodeError: There is none, or its file is damaged or not valid; lists every fault.
+            EpisodeError: There is none, its file was changed, or it is not valid; lists every fault.
+            StorageError: The file cannot be read, or is not JSON.
         """
         path = self.run.file("scenarios", f"{scenario_id}.certificate.json")
         if not path.is_file():
             raise EpisodeError("the scenario has no certificate", where=str(path))
-        with storage_errors(path):
-            data = path.read_bytes()
+        content = read_json(path)
+        identity = content.pop("id", None) if isinstance(content, dict) else None
         try:
-            return Certificate.from_json(data)
+            certificate = Certificate.model_validate(content)
         except ValidationError as error:
             raise EpisodeError("is not a valid certificate", where=str(path), faults=str(error).splitlines()) from error
+        if certificate.id != identity:
+            raise EpisodeError(
+                f"is certificate '{certificate.id}', not '{identity}': it was changed after it was written", where=str(path)
+            )
+        return certificate
 
     def witness(self, scenario_id: str) -> Recording:
         """The demonstration that proves that the scenario can be done.
