@@ -79,6 +79,7 @@ def _walk(context: Context, control: Controller, steps: tuple[Step, ...]) -> Non
     """Plan the steps that can be foreseen; raises MotionError for the first that cannot be done."""
     away: set[str] = set()
     for k, step in enumerate(steps):
+        control.stage = step.stage
         control.look()
         if step.skill == "navigate":
             return
@@ -92,19 +93,25 @@ def _walk(context: Context, control: Controller, steps: tuple[Step, ...]) -> Non
                 context.plans += 1
                 plan_arc(part, (0.0, *CLOSING), push=True, stage=step.skill)
             suppose(part, 0.0)
-        elif step.skill == "pick" and step.args[0] not in away:
-            context.plans += 1
-            _pick(control, step, steps[k + 1 :], away)
+        elif step.skill == "pick":
+            if not _moved(step.args, away):
+                context.plans += 1
+                _pick(control, step, steps[k + 1 :], away)
             away.add(step.args[0])
         elif step.skill.startswith("place") or step.skill == "push":
             _put_away(control, step.args[0])
 
 
 def _pick(control: Controller, step: Step, upcoming: tuple[Step, ...], away: set[str]) -> None:
-    """Plan a grasp, and with it the way to put the thing down unless that is with something that will have moved by then."""
+    """Plan a grasp, and with it the way to put the thing down, unless that is with something that will have moved by then."""
     following = place_of_item(step.args[0], upcoming)
-    lost = following is not None and split_reference(following.args[-1])[0] in away
+    lost = following is not None and _moved(following.args[1:], away)
     grasp_plan(control, step.args, () if lost else upcoming)
+
+
+def _moved(references: tuple[str, ...], away: set[str]) -> bool:
+    """Whether anything named has been put somewhere by then."""
+    return any(split_reference(r)[0] in away for r in references)
 
 
 def _put_away(control: Controller, item: str) -> None:
