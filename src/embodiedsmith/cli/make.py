@@ -59,7 +59,7 @@ class Forging(Working):
     mode: Mode = "joint"
     """`joint`: scene and task repair each other, and the layout knows the task's needs. To compare with, all with layouts
     that know nothing of it: `none` draws one proposal, `resample` draws again, `scene` edits scene and robot, `task` the task."""
-    budget: float = 600.0
+    budget: float = 300.0
     """What forging one scenario may cost: simulated seconds and plans."""
     lessons: str | None = None
     """File of lessons about repairs to work from and add to; `none`: none. Without it: the one `smith lessons` shows."""

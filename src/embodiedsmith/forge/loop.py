@@ -30,12 +30,12 @@ from embodiedsmith.spec import EMBODIMENT_EDITS, SCENE_EDITS, TASK_EDITS, Asked,
 from embodiedsmith.spec.scenario import Mode
 from embodiedsmith.tasks.recording import Recording
 
-BUDGET = 600.0
+BUDGET = 300.0
 """What forging one scenario may cost [simulated seconds and plans]."""
 MOST_REPAIRS = 8
 """Repairs kept at most on one proposal."""
 ALIKE = 12
-"""Proposals in a row that end with the same findings before they have a layout, after which no more are drawn."""
+"""Proposals in a row that end with the same findings before they have a layout, or a plan, after which no more are drawn."""
 MOST_TRIES = 6
 """Repairs tried at most on one state before the proposal is given up."""
 
@@ -199,10 +199,12 @@ class _Run:
 
     @property
     def stuck(self) -> bool:
-        """Whether the last proposals all ended alike before anything could be simulated: more of them would, too."""
+        """Whether the last proposals all ended alike for want of a layout or a plan: more of them would, too."""
         last = self.log[-ALIKE:]
         ends = {(p.stage, tuple((f.code, f.subjects) for f in p.findings if f.severity == "error")) for p in last}
-        return len(last) == ALIKE and len(ends) == 1 and last[0].stage in ("draft", "layout")
+        if len(last) < ALIKE or len(ends) > 1:
+            return False
+        return last[0].stage in ("draft", "layout") or any(f.code == "logic.no_plan" for f in last[0].findings)
 
     def draw(self, number: int) -> ForgeResult | None:
         """Draw a proposal, judge it and repair it; None: refused, and the log says why."""

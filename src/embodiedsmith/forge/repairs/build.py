@@ -8,12 +8,13 @@ import numpy as np
 
 from embodiedsmith import assets
 from embodiedsmith.assets import categories
-from embodiedsmith.forge.layout.fit import scaled
+from embodiedsmith.forge.layout.fit import fault_of, scaled
 from embodiedsmith.forge.repairs.view import Proposed, View
 from embodiedsmith.spec import AddItem, AssetSpec, ChangeSupport, Finding, Item, RemoveItem, Resize, SwapAsset
 
 SMALLER = (0.85, 0.75)
 LARGER = (1.2, 1.4)
+GROWTHS = (1.1, 1.2, 1.35, 1.5, 1.7)  # of one dimension of a holder
 LEAST = 0.5  # least part of its size to which a thing is made smaller
 SPARE = 0.003  # [m] by which it is made smaller than it has to be
 SURFACES = ("table", "counter")
@@ -23,20 +24,42 @@ def resize(view: View, findings: tuple[Finding, ...], rng: np.random.Generator) 
     """What is too large made smaller; what holds or carries it made larger."""
     for finding in findings:
         named = view.subjects([finding])
+        if finding.code == "geometry.too_large" and len(named) > 1:
+            yield from _fitting(view, named[0], named[1])
         holders = [*named[1:], *(view.items[t.place] for t in view.needs.targets if named and t.item == named[0].id)]
         holders += [view.items[i.parent] for i in named[:1] if i.parent is not None]
         larger = [i for i in dict.fromkeys(h.id for h in holders) if _holds(view, view.items[i])]
         smaller = [i.id for i in named if not i.fixed]
-        if finding.code == "geometry.too_large" and smaller and finding.value is not None:
-            size = float(max(view.assets[smaller[0]].size)) if smaller[0] in view.assets else 0.0
-            factor = round(1.0 - (finding.value + SPARE) / size, 3) if size > 0 else 0.0
-            if LEAST <= factor < 1.0 and (edit := _scaled(view.items[smaller[0]], factor)) is not None:
-                yield (edit,), f"make {smaller[0]} as small as it has to be ({factor:g} times)"
         for up, down in zip(LARGER, SMALLER, strict=True):
             for names, factor in ((larger, up), (smaller, down)):
                 for name in names:
                     if (edit := _scaled(view.items[name], factor)) is not None:
                         yield (edit,), f"make {name} {'larger' if factor > 1 else 'smaller'} ({factor:g} times)"
+
+
+def _fitting(view: View, thing: Item, holder: Item) -> Iterator[Proposed]:
+    """The least change of one dimension of a holder with which a thing fits into it; the thing as small as it has to be."""
+    target = next((t for t in view.needs.targets if (t.item, t.place) == (thing.id, holder.id)), None)
+    if target is None or target.relation != "inside":
+        return
+    fault = fault_of(target, view.assets)
+    if fault is None or fault.value is None:
+        return
+    for growth in GROWTHS:
+        for name, param in categories()[holder.asset.category].params.items():
+            now = holder.asset.params.get(name, param.default)
+            if isinstance(now, bool) or not isinstance(now, float) or param.unit != "m" or param.high is None:
+                continue
+            changed = {name: round(min(now * growth, param.high), 4)}
+            spec = holder.asset.model_copy(update={"params": {**holder.asset.params, **changed}})
+            if changed[name] > now and fault_of(target, {**view.assets, holder.id: assets.build(spec)}) is None:
+                said = name.replace("_", " ")
+                edit = Resize(item=holder.id, size=holder.asset.size, params=changed)
+                yield (edit,), f"make the {said} of {holder.id} {100 * changed[name]:.1f} cm, so that {thing.id} fits"
+    size = float(max(view.assets[thing.id].size))
+    factor = round(1.0 - (fault.value + SPARE) / size, 3)
+    if not thing.fixed and LEAST <= factor < 1.0 and (less := _scaled(thing, factor)) is not None:
+        yield (less,), f"make {thing.id} as small as it has to be ({factor:g} times)"
 
 
 def _holds(view: View, item: Item) -> bool:
