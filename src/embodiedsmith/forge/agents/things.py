@@ -88,7 +88,11 @@ def suits(ref: Ref, use: Use) -> bool:
         case "holder":
             return bool(asset.affordances.cavities) or furniture or bool(asset.affordances.supports)
         case "hollow":
-            return any(ref.part in (None, cavity.name) for cavity in asset.affordances.cavities)
+            cavities = [cavity for cavity in asset.affordances.cavities if ref.part in (None, cavity.name)]
+            flat = (
+                asset.affordances.supports and categories()[ref.thing.category].role != "container"
+            )  # a plate: on it, not in it
+            return bool(cavities) and (not flat or any(cavity.joint for cavity in cavities))
         case _:
             return True
 

@@ -233,7 +233,7 @@ UNMOVED = _words(
 STAY = _words(
     "stays, stay, should stay, must stay, has to stay, have to stay, remains, remain, should remain, must remain, "
     "needs to stay, is to stay, are to stay, is to remain, ought to stay, should be left, must be left, should be kept, "
-    "must be kept, is left"
+    "must be kept"
 )
 """Between things and how or where they are to remain."""
 FORBID: dict[str, tuple[str, ...]] = {
