@@ -333,8 +333,8 @@ def test_too_many_for_one_container() -> None:
         goal = All(goals=tuple(says("inside", f"apple_{k}", "bowl") for k in range(n)))
         return draft([item("table"), item("bowl", "table"), *(item(f"apple_{k}", "table") for k in range(n))], goal)
 
-    with pytest.raises(LayoutError, match=r"9 things of .* too many for bowl") as caught:
-        layout(apples(9), np.random.default_rng(0))
+    with pytest.raises(LayoutError, match=r"14 things of .* too many for bowl") as caught:
+        layout(apples(14), np.random.default_rng(0))
     assert caught.value.findings[-1].code == "geometry.too_many"
     two = layout(apples(2), np.random.default_rng(0))
     assert build_assets(two.scene)["bowl"].size[0] > assets.build(item("bowl").asset).size[0]

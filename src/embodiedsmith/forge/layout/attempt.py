@@ -17,7 +17,7 @@ from embodiedsmith.forge.layout.gaps import gap_table
 from embodiedsmith.forge.layout.needs import Needs
 from embodiedsmith.forge.layout.prisms import Float, Kind, Plan, Prism, grown
 from embodiedsmith.forge.layout.region import Region
-from embodiedsmith.forge.layout.volumes import volumes
+from embodiedsmith.forge.layout.volumes import apply, volumes
 from embodiedsmith.spec import Item, Pose, Scenario
 from embodiedsmith.spec.scene import Relation
 from embodiedsmith.world import CompileError
@@ -26,6 +26,8 @@ from embodiedsmith.world.compile import support_frame
 
 TRIES = 80  # places drawn for one thing in one attempt
 SNUG = 7  # free places more, of which the one closest to other things is taken, when room is scarce
+WORK_AHEAD = 0.5  # [m] before the base is the middle of where things are handled
+LARGE = 0.02  # [m^2] of footprint from which a thing stands at the side when room is scarce
 REACHED = 0.5  # [m^2] of a work surface within reach
 SPARSE, DENSE = 0.2, 0.5  # parts of that covered at which places are drawn freely, and packed
 FURNITURE_TRIES = 240  # the same for furniture, which has to be within reach in more ways
@@ -60,7 +62,9 @@ class Attempt:
         self.jitter = self.scenario.randomization.position
         self.turn = min(self.scenario.randomization.yaw, math.pi)
         self.gaps = gap_table(self.jitter, self.comfort, anticipate=self.anticipate)
-        self.choices = 1 + round(SNUG * max(1.0 - self.comfort, self._crowding())) if self.anticipate else 1
+        crowded = self._crowding() if self.anticipate else 0.0
+        self.choices = 1 + round(SNUG * max(1.0 - self.comfort, crowded)) if self.anticipate else 1
+        self.stands = 1 + round(SNUG * crowded)
 
     def _crowding(self) -> float:
         """How scarce room is for what the task concerns: 0 where it falls into place, 1 where it must be packed."""
@@ -160,7 +164,8 @@ class Attempt:
         elif item.fixed:
             self._seek(item, lambda: region.draw_facing(self))
         else:
-            self._seek(item, relations.guided(self, item, region) or (lambda: region.draw(self, self.heading(item))))
+            heading = self.heading(item)
+            self._seek(item, relations.guided(self, item, region) or (lambda: region.draw(self, heading)))
 
     def _anywhere_before_robot(self) -> Draw:
         def draw() -> Pose:
@@ -198,14 +203,21 @@ class Attempt:
             if slack < 0:
                 failure.taken(near, -slack)
                 continue
-            found.append((slack, pose, load))
-            if len(found) == (1 if item.fixed else self.choices):
+            found.append((self._spent(item, load[0][1], slack), pose, load))
+            if len(found) == (self.stands if item.fixed else self.choices):
                 break
         if not found:
             raise NoPlaceError(failure)
-        _, pose, load = min(found, key=lambda f: f[0])  # close to others: room is left for more
+        _, pose, load = min(found, key=lambda f: f[0])
         self._stand(load)
         self.poses[item.id] = pose
+
+    def _spent(self, item: Item, T: Float, slack: float) -> float:
+        """What a place costs those to come [m]: less the closer a thing is to others; the large do best at the sides."""
+        if not item.fixed and float(self.built[item.id].size[:2].prod()) < LARGE:
+            return slack
+        ahead = apply(tf.matrix(self.base), np.array([[WORK_AHEAD, 0.0, 0.0]]))[0]
+        return -float(np.hypot(*(T[:2, 3] - ahead[:2])))
 
     def _load(self, item: Item, T: Float) -> list[tuple[Item, Float]]:
         """An item at world pose `T` with everything on and in it that has its pose."""

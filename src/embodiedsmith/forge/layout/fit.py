@@ -14,6 +14,8 @@ SIDE = 0.004  # [m] least play beside a thing in a cavity
 LIFT = 0.015  # [m] least play above a thing that is set into a cavity from its front
 GROWTH = (1.15, 1.3, 1.5)  # factors by which a container may grow
 CHANGES = ((1.15, 1.0), (1.0, 0.9), (1.3, 1.0), (1.0, 0.8), (1.3, 0.8), (1.5, 0.8))  # of container and thing, in the order tried
+HEAPS = (*((larger, 1.0) for larger in GROWTH), (1.5, 0.9), (1.5, 0.8))  # of container and things, for several that go into one
+BETWEEN = 0.03  # [m] between things that are put side by side on one
 DEEPER = 1.2  # factor by which a work surface may grow in depth: the arm gets no farther
 FLAT = 0.75  # part of the floor of a shallow container that things side by side may cover
 PAIR = 0.86  # side of the least square that holds two discs cornerwise, (1 + 1/sqrt(2)) / 2 of their diameters' sum
@@ -46,6 +48,9 @@ def resized(scenario: Scenario, built: dict[str, Asset], needs: Needs) -> tuple[
         scenario, built, fault = _grown(scenario, built, needs, place)
         if fault is not None:
             findings.append(fault)
+    flat = [t.place for t in needs.targets if t.relation == "on" and t.place in built and not scenario.scene.item(t.place).fixed]
+    for place in dict.fromkeys(flat):
+        scenario, built = _spread(scenario, built, needs, place)
     return scenario, built, findings
 
 
@@ -156,12 +161,37 @@ def _grown(
 ) -> tuple[Scenario, dict[str, Asset], Finding | None]:
     """A larger container for all that goes into it, where its size was left to us."""
     fault = heap_fault(place, built, needs)
-    for larger in () if fault is None else GROWTH:
-        asset = scaled(scenario.scene.item(place).asset, larger)
-        changed = {**built, place: assets.build(asset)}
-        if heap_fault(place, changed, needs) is None:
-            return _with(scenario, {place: asset}), changed, None
+    things = dict.fromkeys(t.item for t in needs.targets if t.place == place and t.relation == "inside" and t.item in built)
+    for larger, smaller in () if fault is None else HEAPS:
+        changed = {place: scaled(scenario.scene.item(place).asset, larger)}
+        changed |= {name: scaled(scenario.scene.item(name).asset, smaller) for name in things if smaller < 1.0}
+        there = {**built, **{name: assets.build(spec) for name, spec in changed.items()}}
+        if heap_fault(place, there, needs) is None:
+            return _with(scenario, changed), there, None
     return scenario, built, fault
+
+
+def _spread(scenario: Scenario, built: dict[str, Asset], needs: Needs, place: str) -> tuple[Scenario, dict[str, Asset]]:
+    """A larger tray or plate for all that is put on it, where its size was left to us; the largest when none is large enough."""
+    for larger in (1.0, *GROWTH):
+        asset = scaled(scenario.scene.item(place).asset, larger)
+        there = {**built, place: assets.build(asset)}
+        if _lies_flat(place, there, needs):
+            break
+    return (_with(scenario, {place: asset}), there) if larger > 1.0 else (scenario, built)
+
+
+def _lies_flat(place: str, built: dict[str, Asset], needs: Needs) -> bool:
+    """Whether all that is put on a thing finds room there side by side, with a little between."""
+    items = dict.fromkeys(t.item for t in needs.targets if t.place == place and t.relation == "on" and t.item in built)
+    supports = built[place].affordances.supports
+    if len(items) < 2 or not supports:
+        return True
+    x, y = (v - 2 * BETWEEN for v in supports[0].size)
+    sizes = [built[i].size[:2] + BETWEEN for i in items]
+    widths = sorted((float(s.min()) for s in sizes), reverse=True)
+    area = sum(float(s[0] * s[1]) for s in sizes)
+    return area <= FLAT * x * y and widths[0] + widths[1] - BETWEEN <= max(x, y)
 
 
 def _with(scenario: Scenario, changed: dict[str, AssetSpec]) -> Scenario:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from embodiedsmith.assets.asset import Support
+from embodiedsmith.forge.layout import reach
 from embodiedsmith.forge.layout.prisms import Float, Kind, Prism, prism
 from embodiedsmith.forge.layout.volumes import apply, corners
 from embodiedsmith.spec import Item, Pose
@@ -22,6 +23,7 @@ NEAR_EDGE = (0.04, 0.07)  # [m] between the mount and the work surface
 DRAWERS_BEFORE = 0.45  # [m] most of that where the surface has drawers of its own that come out towards the robot
 VEHICLE_BEFORE = 0.55  # [m] from a vehicle's middle to the work surface, at the least
 BESIDE = {True: (0.30, 0.65), False: (0.75, 1.3)}  # [m] from a fixed robot to a front that the task concerns, or does not
+STEP = np.array([0.15, 0.4, 0.3])  # by which what stands beside the robot is moved to be within reach: see `_beside`
 STANDING_ROOM = 0.90  # [m] in front of what a mobile robot works at
 WALL_HEIGHT = (0.35, 0.50)  # [m] between a work surface and what hangs over it
 WALL_BEHIND = 0.25  # [m] at most, from the back of a work surface to the wall
@@ -111,13 +113,17 @@ def _beside(attempt: Attempt, item: Item) -> Draw:
     half = (high[1] - low[1]) / 2
     span = BESIDE[attempt.needs.concerns(item.id)]
 
-    def draw() -> Pose:
+    def made(at: Float) -> Pose:
         """The robot is `away` before the item's front and `side` along it; the item's front looks in direction `facing`."""
-        bearing = rng.choice((-1.0, 1.0)) * rng.uniform(math.radians(50), math.radians(150))
+        away, side, bearing = high[0] + at[0], half * at[1], at[2]
         facing = attempt.base.yaw + bearing + math.pi
-        away, side = high[0] + rng.uniform(*span), half * rng.uniform(-1.3, 1.3)
         c, s = math.cos(facing), math.sin(facing)
         return Pose.planar(float(base[0] - c * away + s * side), float(base[1] - s * away - c * side), 0.0, float(facing))
+
+    def draw() -> Pose | None:
+        bearing = rng.choice((-1.0, 1.0)) * rng.uniform(math.radians(50), math.radians(150))
+        start = np.array([rng.uniform(*span), rng.uniform(-1.3, 1.3), bearing])
+        return reach.climbed(attempt, item, np.eye(4), start, STEP, made)
 
     return draw
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +12,7 @@ from embodiedsmith.assets.asset import Asset
 from embodiedsmith.forge.layout.needs import Part
 from embodiedsmith.forge.layout.prisms import Float
 from embodiedsmith.forge.layout.volumes import apply, volumes
-from embodiedsmith.spec import Item
+from embodiedsmith.spec import Item, Pose
 from embodiedsmith.world import transforms as tf
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ CAVITY_REACH = (0.30, 0.82)  # [m] horizontally from the base, to reach into som
 ENTRY = 0.2  # part of a cavity's depth before its middle where things are set down from its front
 EDGE_REACH = 0.40  # [m] from a surface's near edge that a mobile robot in front of it reaches
 FROM_FRONT = 0.35  # least cosine between a front's normal and the way to the base from which an arm gets into it (70 degrees)
+CLIMB = 12  # steps that bring furniture within reach
 ANYWHERE = -math.inf  # excess of what need not be in reach
 
 
@@ -68,7 +70,32 @@ def _furniture(attempt: Attempt, item: Item, T: Float) -> float:
             return _outside(distance(attempt, T[:3, 3]), GRASP_REACH, 0.0)
         if attempt.needs.concerns(item.id):
             return _outside(distance(attempt, T[:3, 3]), (HANDLE_REACH[0], CAVITY_REACH[1]), 0.0)
-    return max([*required, min(choices, default=ANYWHERE)])
+    worst = max([*required, min(choices, default=ANYWHERE)])
+    faced = attempt.robot.base.kind == "fixed" and any(part.joint or _entered(attempt, item, part) for part in ways)
+    return max(worst, _behind(attempt, T)) if faced else worst
+
+
+def climbed(
+    attempt: Attempt, item: Item, T_world_frame: Float, start: Float, step: Float, make: Callable[[Float], Pose | None]
+) -> Pose | None:
+    """A pose near the one that `make` gives for numbers `start`, with the numbers changed until the item is within reach.
+
+    A random walk of at most `CLIMB` steps up to `step` large that keeps what is nearer to being within reach; what never gets
+    there ends at its nearest.
+    """
+    at, pose = start, make(start)
+    beyond = math.inf if pose is None else excess(attempt, item, T_world_frame @ tf.matrix(pose))
+    for _ in range(CLIMB):
+        if beyond <= 0:
+            break
+        there = at + step * attempt.rng.uniform(-1.0, 1.0, len(step))
+        changed = make(there)
+        if changed is None:
+            continue
+        left = excess(attempt, item, T_world_frame @ tf.matrix(changed))
+        if left < beyond:
+            at, pose, beyond = there, changed, left
+    return pose
 
 
 def part_excess(attempt: Attempt, item: Item, part: Part, T: Float) -> float:
@@ -88,7 +115,7 @@ def part_excess(attempt: Attempt, item: Item, part: Part, T: Float) -> float:
         found = max(found, low - float(away[: len(grips)].min()), float(away[: len(grips)].max()) - high)
     if len(inner):
         found = max(found, _outside(float(away[-1]), CAVITY_REACH, 0.0))
-    return max(found, _behind(attempt, T)) if len(grips) or _entered(attempt, item, part) else found
+    return found
 
 
 def points_of(asset: Asset, part: Part) -> tuple[Float, Float]:
@@ -111,9 +138,7 @@ def _entered(attempt: Attempt, item: Item, part: Part) -> bool:
 def _behind(attempt: Attempt, T: Float) -> float:
     """How far [m] the base is from standing before furniture whose front is +x of `T`; negative: it does."""
     way = np.asarray(attempt.base.position[:2]) - T[:2, 3]
-    away = float(np.linalg.norm(way))
-    ahead = float(way @ T[:2, 0])
-    return FROM_FRONT * away - ahead
+    return FROM_FRONT * math.hypot(*way) - float(way @ T[:2, 0])
 
 
 def _outside(value: float, span: tuple[float, float], play: float) -> float:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from embodiedsmith.forge.layout.attempt import Attempt
 
 TURN_PLAY = 0.25  # [rad] by which furniture may look past the robot
+STEP = np.array([0.08, 0.15])  # [m] by which furniture is moved towards where it is within reach
 REACH_DRAWS = 12  # points drawn for one that the robot reaches
 BACK = 0.6  # chance that furniture on a surface stands in the rear part of it
 REAR = 0.35  # that part
@@ -69,31 +70,47 @@ class Region:
         return part
 
     def draw_facing(self, attempt: Attempt) -> Pose | None:
-        """A pose for furniture: its front towards the robot, turned at most `TURN_LIMIT` from the surface's own front.
+        """A pose for furniture: its front towards the robot, turned at most `TURN_LIMIT` from looking over the near edge.
 
         Without regard to the task it faces any of the four ways.
         """
         rng = attempt.rng
         x, y = rng.uniform(-0.5, 0.5, 2) * self.size
-        if attempt.anticipate and rng.random() < BACK:
+        if not attempt.anticipate:
+            return self._facing(attempt, np.array([x, y]), turn=float(rng.integers(4)) * math.pi / 2)
+        if rng.random() < BACK:
             x = (REAR * rng.random() - 0.5) * self.size[0]
         play = float(rng.uniform(-TURN_PLAY, TURN_PLAY))
-        way = float(rng.integers(4)) * math.pi / 2
+        return reach.climbed(
+            attempt,
+            attempt.items[self.item],
+            self.T_world,
+            np.array([x, y]),
+            STEP,
+            lambda at: self._facing(attempt, at, play=play),
+        )
+
+    def _facing(self, attempt: Attempt, at: Float, *, play: float = 0.0, turn: float | None = None) -> Pose | None:
+        """A pose near a point (2,), as near as the edges allow; with a given turn, or towards the robot but for some play."""
+        x, y = (float(v) for v in at)
         for _ in range(2):  # the turn decides how far it may stand to the side, and that decides the turn
-            turn = self._turn_to_robot(attempt, x, y) + play if attempt.robot.base.kind == "fixed" else play
-            turn = float(np.clip(turn, -TURN_LIMIT, TURN_LIMIT)) if attempt.anticipate else way
-            points = self._footprint(attempt, turn, 0.0)
+            yaw = self._turn_to_robot(attempt, x, y, play) if turn is None else turn
+            points = self._footprint(attempt, yaw, 0.0)
             low, high = -np.asarray(self.size) / 2 - points.min(axis=0), np.asarray(self.size) / 2 - points.max(axis=0)
             if (low > high).any():
                 return None
             x, y = float(np.clip(x, low[0], high[0])), float(np.clip(y, low[1], high[1]))
-        return Pose.planar(x, y, 0.0, turn)
+        return Pose.planar(x, y, 0.0, yaw)
 
-    def _turn_to_robot(self, attempt: Attempt, x: float, y: float) -> float:
-        """Yaw in the region's frame with which furniture at (x, y) faces the robot."""
+    def _turn_to_robot(self, attempt: Attempt, x: float, y: float, play: float) -> float:
+        """Yaw in the region's frame with which furniture at (x, y) faces a fixed robot; for one that drives, the region's own."""
+        if attempt.robot.base.kind != "fixed":
+            return play
         world = self.T_world @ np.array([x, y, 0.0, 1.0])
         toward = math.atan2(attempt.base.position[1] - world[1], attempt.base.position[0] - world[0])
-        return (toward - self._turned() + math.pi) % (2 * math.pi) - math.pi
+        edge = attempt.base.yaw + math.pi  # out over the edge at which the robot stands
+        turn = (toward - edge + math.pi) % (2 * math.pi) - math.pi + play
+        return edge + float(np.clip(turn, -TURN_LIMIT, TURN_LIMIT)) - self._turned()
 
     def _footprint(self, attempt: Attempt, yaw: float, turn: float) -> Float:
         """Corners of the item's footprint about its root at a yaw, grown for turns up to `turn`, shape (4, 2)."""

@@ -46,7 +46,7 @@ def room(attempt: Attempt, base: Pose) -> list[Prism]:
 def new_base(attempt: Attempt) -> Pose:
     """A base pose for a scene in which nothing stands but the work surface: at the world's origin, facing it."""
     if attempt.robot.base.kind == "fixed":
-        return Pose.planar(0.0, 0.0, mount_height(attempt, float(attempt.rng.uniform(0.5, 1.0))))
+        return Pose.planar(0.0, 0.0, mount_height(attempt, 1.0 - float(attempt.rng.uniform(0.0, 0.5)) * attempt.comfort))
     at = attempt.rng.uniform((-0.3, -0.3, -0.3), (0.0, 0.3, 0.3))
     return Pose.planar(float(at[0]), float(at[1]), 0.0, float(at[2]))
 

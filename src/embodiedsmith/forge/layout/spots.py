@@ -8,7 +8,7 @@ from embodiedsmith.forge.layout import reach, relations
 from embodiedsmith.forge.layout.failures import NoPlaceError
 from embodiedsmith.forge.layout.furniture import Draw
 from embodiedsmith.forge.layout.needs import Target
-from embodiedsmith.forge.layout.prisms import Kind
+from embodiedsmith.forge.layout.prisms import Float, Kind, Prism
 from embodiedsmith.forge.layout.region import Region
 from embodiedsmith.spec import Item
 from embodiedsmith.world import transforms as tf
@@ -28,7 +28,7 @@ def reserve(attempt: Attempt) -> None:
     while waiting:
         moved = {t.item for t in waiting}
         ready = [t for t in waiting if not moved & set(t.others) - {t.item}] or waiting[:1]
-        for target in ready:
+        for target in sorted(ready, key=lambda t: -float(attempt.built[t.item].size[:2].prod())):
             waiting.remove(target)
             if all(o in attempt.roots or o in attempt.ghosts for o in target.others):
                 _reserve(attempt, target)
@@ -44,6 +44,7 @@ def _reserve(attempt: Attempt, target: Target) -> None:
     related = attempt.related(target.place) | _carriers_after(attempt, target.place)
     words = f"{target.item}, to be put {target.words}"
     failure = attempt.failure(target.item, target.place, words)
+    found: list[tuple[float, Float, Prism]] = []
     for _ in range(TRIES):
         pose = draw()
         if pose is None:
@@ -56,12 +57,17 @@ def _reserve(attempt: Attempt, target: Target) -> None:
             continue
         box = attempt.spaces[target.item].solid(Kind.RESERVED, target.item, T)
         near, slack = attempt.nearest([box], related)
-        if slack >= 0:
-            attempt.plan.add([box])
-            attempt.ghosts[target.item] = T
-            return
-        failure.taken(near, -slack)
-    raise NoPlaceError(failure)
+        if slack < 0:
+            failure.taken(near, -slack)
+            continue
+        found.append((slack, T, box))
+        if len(found) == attempt.choices:
+            break
+    if not found:
+        raise NoPlaceError(failure)
+    _, T, box = min(found, key=lambda f: f[0])
+    attempt.plan.add([box])
+    attempt.ghosts[target.item] = T
 
 
 def _carriers_after(attempt: Attempt, item: str) -> frozenset[str]:
