@@ -138,10 +138,11 @@ class Nouns:
         phrases: list[str] = []
         for reference in references:
             members = next((items for items in alike.values() if reference in items), [])
-            if not 1 < len(members) < len(_NUMBERS_EN) + 2:
+            together = self._several(members) if 1 < len(members) < len(_NUMBERS_EN) + 2 else ""
+            if not together:
                 phrases.append(self.one(reference, need))
             elif reference == members[0]:
-                phrases.append(self._several(members))
+                phrases.append(together)
         return _enumerate(phrases, self._language)
 
     def one_of(self, references: list[str]) -> str:
@@ -154,20 +155,22 @@ class Nouns:
         return f"{'an' if phrase[0] in 'aeiou' else 'a'} {phrase}"
 
     def _several(self, items: list[str]) -> str:
+        """A phrase for things that the same words are said of, by their number; "" where each must be told by its place."""
         tellings = [self._looks.telling(item) for item in items]
-        like = self._looks.like(tellings[0])
+        group, place = self._looks.like(tellings[0]), ""
         phrase, number = self._bare(tellings[0]), self._number(len(items))
-        where = {self._where(telling) for telling in tellings}
-        place = where.pop() if len(where) == 1 else ""
-        if place and {i for i in like if self._where(self._looks.telling(i)) == place} != {*items}:
-            place = ""
+        if len(items) < len(group):
+            places = {self._where(telling) for telling in tellings}
+            place = places.pop()
+            group = tuple(i for i in group if self._where(self._looks.telling(i)) == place)
+            if places or not (place or all(telling.rivals for telling in tellings)):
+                return ""
+        whole = len(items) == len(group)
         if self._language == "zh":
-            if place or len(items) == len(like):
-                return f"{place}{'的' if place else ''}{number}个{phrase}"
-            return f"{self._number(len(like))}个{phrase}中的{number}个"
-        if place or len(items) == len(like):
-            return f"the {number} {plural(phrase)}{f' that are {place}' if place else ''}"
-        return f"{number} of the {self._number(len(like))} {plural(phrase)}"
+            few = f"{number}个{phrase}" if whole else f"{self._number(len(group))}个{phrase}中的{number}个"
+            return f"{place}的{few}" if place else few
+        few = f"the {number}" if whole else f"{number} of the {self._number(len(group))}"
+        return f"{few} {plural(phrase)}{f' that are {place}' if place else ''}"
 
     def _number(self, count: int) -> str:
         numbers = _NUMBERS_EN if self._language == "en" else _NUMBERS_ZH
@@ -185,7 +188,7 @@ class Nouns:
     def _rival(self, item: str, telling: Telling) -> str:
         """A phrase for one of several that nothing tells apart: one of them, then the other; spoken of again, the same."""
         spoken = [rival for rival in self._spoken if rival in telling.rivals]
-        bare, count = self._bare(telling), len(telling.rivals)
+        bare, place, count = self._bare(telling), self._where(telling), len(telling.rivals)
         if item in spoken and item == self._latest(telling):
             return f"the same {bare}" if self._language == "en" else f"同一个{bare}"
         if item in spoken:
@@ -194,9 +197,10 @@ class Nouns:
             return f"the {_ORDINALS[number]} {bare}" if self._language == "en" else f"第{_DIGITS_ZH[number]}个{bare}"
         self._spoken.append(item)
         if self._language == "zh":
-            return f"另一个{bare}" if spoken else f"{self._number(count)}个{bare}中的一个"
+            place = f"{place}的" if place else ""
+            return f"另一个{bare}" if spoken else f"{place}{self._number(count)}个{bare}中的一个"
         if not spoken:
-            return f"one of the {self._number(count)} {plural(bare)}"
+            return f"one of the {self._number(count)} {plural(bare)}{f' that are {place}' if place else ''}"
         return f"the other {bare}" if count == len(set(spoken)) + 1 else f"another {bare}"
 
     def _latest(self, telling: Telling) -> str:

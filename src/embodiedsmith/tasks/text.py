@@ -231,6 +231,10 @@ def _leads(name: str, wanted: set[str]) -> bool:
     return name in wanted or bool(predicate(name).leads_to & wanted)
 
 
+_THERE = re.compile(r"\b(?:that|which) (?:is|are) (?:near|next to|close to)\b")
+"""Where something is, told with words that can also tell where to move it."""
+
+
 def _asked(text: str, language: Language) -> dict[str, set[str]]:
     """Verbs found in the text, longest first and each stretch of text once, with the predicates each can ask for."""
     kinds = {name: predicate(name).words[language] for name in predicate_names()}
@@ -240,7 +244,7 @@ def _asked(text: str, language: Language) -> dict[str, set[str]]:
             meanings.setdefault(verb, set()).add(name)
     found: dict[str, set[str]] = {}
     whole = text
-    text = _without_nouns(text, language)
+    text = _without_nouns(_THERE.sub(" _ ", text), language)
     for verb in sorted(meanings, key=lambda v: (-len(v), v)):
         left, count = re.subn(_pattern(verb, language), " _ ", text)
         if count:

@@ -102,10 +102,11 @@ class Grounding:
     def _resolve(self, phrase: NounPhrase, *, exclude: frozenset[Thing] = frozenset(), wants: Use = "any") -> tuple[Ref, ...]:
         """What a phrase means, and where it is at the start if the words say so."""
         refs = self.stage.resolve(phrase, exclude=exclude, wants=wants)
-        if phrase.place is not None:
+        place = phrase.place or (phrase.among.place if phrase.among is not None else None)
+        if place is not None:
             for ref in refs:
                 if ref.thing not in self.stage.brought:  # else it is there by what was done before
-                    self.starts.place(ref, phrase.place)
+                    self.starts.place(ref, place)
         return refs
 
     def _themes(self, command: Command, wants: Use = "movable") -> tuple[Ref, ...]:
