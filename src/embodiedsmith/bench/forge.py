@@ -280,6 +280,25 @@ def summary(trials: Sequence[Trial]) -> dict[str, Any]:
     return numbers
 
 
+def table(report: dict[str, Any]) -> list[str]:
+    """What `measure` gave, as lines for people: success by mode and horizon, then cost."""
+    lines = [
+        f"{'mode':<9}{'overall':>16}"
+        + "".join(f"{h:>14}" for h in HORIZONS)
+        + f"{'awkward':>14}{'edits':>7}{'units':>7}{'median s':>9}"
+    ]
+    for mode, numbers in report["modes"].items():
+        cells = [numbers["overall"], *(numbers["horizon"][h] for h in HORIZONS), numbers["awkward"]]
+        rates = [f"{c['forged']}/{c['asked']}" + (f" {100 * c['rate']:.0f} %" if c["asked"] else "") for c in cells]
+        cost = [numbers["overall"].get(name, "-") for name in ("edits", "units", "seconds_median")]
+        lines.append(
+            f"{mode:<9}{rates[0]:>16}"
+            + "".join(f"{r:>14}" for r in rates[1:])
+            + "".join(f"{c:>{w}}" for c, w in zip(cost, (7, 7, 9), strict=True))
+        )
+    return lines
+
+
 def _modes(trials: Sequence[Trial], known: dict[str, Request], modes: Sequence[Mode]) -> dict[str, Any]:
     table: dict[str, Any] = {}
     for mode in modes:

@@ -11,31 +11,37 @@ import tyro
 from tyro.conf import Positional
 
 from embodiedsmith.cli.common import Command, Outcome
-from embodiedsmith.spec.scenario import AgentName
+from embodiedsmith.spec.scenario import AgentName, Mode
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bench(Command):
     """Run a benchmark: `speed` measures steps, episodes, frames and memory on one core of this machine; `briefs` tries everyday
     sentences over many seeds and counts which give verified demonstrations; `scenes` watches whether scenes of autonomous mode
-    stay at rest; `language` asks an agent fixed requests in English and Chinese and counts which it understands."""
+    stay at rest; `language` asks an agent fixed requests in English and Chinese and counts which it understands; `forge` forges
+    fixed requests of one to many skills in every mode at equal budget, then measures what lessons are worth."""
 
-    name: Positional[Literal["speed", "briefs", "scenes", "language"]]
+    name: Positional[Literal["speed", "briefs", "scenes", "language", "forge"]]
     """Which benchmark."""
     n: Annotated[int | None, tyro.conf.arg(name="episodes", aliases=("-n",))] = None
     """`speed`: accepted episodes to measure each rate over (30). `briefs`: seeds a sentence (10). `scenes`: scenes forged (300).
-    """
+    `forge`: seeds a request (3)."""
     workers: int = 1
-    """`scenes`: processes that forge."""
+    """`scenes`, `forge`: processes that forge."""
     watched: Annotated[Path | None, tyro.conf.arg(name="run")] = None
     """`scenes`: folder of a run whose scenes are watched instead."""
-
     agent: AgentName = "rule"
     """`language`: who is asked."""
+    modes: tuple[Mode, ...] = ("none", "resample", "scene", "task", "joint")
+    """`forge`: which modes."""
+    budget: float = 300.0
+    """`forge`: what one forging may cost: simulated seconds and plans."""
+    out: Path | None = None
+    """`forge`: folder that keeps every trial; a second call with it goes on where the first stopped."""
 
     def run(self) -> Outcome:
         """Measure."""
-        from embodiedsmith.bench import briefs, language, scenes, speed
+        from embodiedsmith.bench import briefs, forge, language, scenes, speed
 
         def say(text: str) -> None:
             if not self.quiet:
@@ -50,6 +56,11 @@ class Bench(Command):
         if self.name == "scenes":
             found = scenes.measure(n=self.n or 300, seed=self.seed or 0, run=self.watched, workers=self.workers, say=say)
             return Outcome(text=f"{found['at_rest']} of {found['scenes']} scenes at rest", data=found)
+        if self.name == "forge":
+            found = forge.measure(
+                seeds=self.n or forge.SEEDS, modes=self.modes, budget=self.budget, workers=self.workers, folder=self.out, say=say
+            )
+            return Outcome(text="\n".join(forge.table(found)), data=found)
         numbers = speed.measure(episodes=self.n or 30, seed=self.seed or 0, say=say).to_json()
         width = max(len(name) for name in numbers)
         return Outcome(text="\n".join(f"{name:<{width}}  {value:g}" for name, value in numbers.items()), data=numbers)
