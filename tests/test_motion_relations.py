@@ -156,7 +156,7 @@ def test_what_was_put_elsewhere_is_a_typed_failure(monkeypatch: pytest.MonkeyPat
     with pytest.raises(MotionError, match="mug is not in the hand") as caught:
         skills()["place_beside"].run(control, step.args, ())
     assert caught.value.code == "place_beside.empty_hand" and caught.value.subjects == ("mug",)
-    skills()["pick"].run(control, ("mug", "table.top"), (step,))
+    skills()["pick"].run(control, ("mug", "table.top"), ())
     monkeypatch.setattr(arranging, "wanted", lambda *_: (says("right_of", "plate", "mug"),))
     monkeypatch.setattr(arranging, "spots", lambda control, load, _: iter(right(control, load)))
     with pytest.raises(MotionError, match=r"right_of\(plate, mug\) is missed by") as caught:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+import mujoco
 import numpy as np
 import pytest
 from forge_scenes import DRAFTS, draft, item, says
@@ -14,9 +15,10 @@ from task_worlds import STILL, TABLE
 from embodiedsmith.assets.asset import Affordances
 from embodiedsmith.forge.layout import layout
 from embodiedsmith.motion import Step, demonstrate
-from embodiedsmith.motion.controller import Controller
+from embodiedsmith.motion.articulation import Articulation, plan_arc
+from embodiedsmith.motion.controller import HELD_ACCELERATION, HELD_SPEED, Controller
 from embodiedsmith.motion.errors import MotionError
-from embodiedsmith.motion.skills import skills
+from embodiedsmith.motion.skills import place, skills
 from embodiedsmith.spec import All, AssetSpec, EmbodimentSpec, Item, Pose, Predicate, Scenario, SceneSpec, TaskSpec
 from embodiedsmith.tasks import Recording, Session, predicate
 from embodiedsmith.world import World
@@ -131,6 +133,27 @@ def begin(name: str) -> tuple[Session, Controller]:
     return session, Controller(session, rng())
 
 
+def test_what_is_held_is_moved_gently() -> None:
+    """A long way round at full speed would throw it out of the fingers."""
+    session, control = begin("stack")
+    world = control.world
+    skills()["pick"].run(control, ("block_1", "table.top"), ())
+    here = control.joints
+    there = here + np.array([1.2, -0.4, 0.4, 0.3, 0.0, -0.3, 0.5])
+    first = session.steps
+    control.follow(np.stack([here, there]), stage="place")
+    recording = session.finish()
+    way = []
+    for state in recording.states[first:]:
+        world.restore(state)
+        way.append(world.data.xipos[world.items["block_1"].body].copy())
+    velocity = np.diff(np.array(way), axis=0) / control.dt
+    assert 0.8 * HELD_SPEED < np.linalg.norm(velocity, axis=1).max() < 1.1 * HELD_SPEED
+    lag = 1.5  # servos follow a change of the target a little harder than it is
+    assert np.linalg.norm(np.diff(velocity, axis=0), axis=1).max() / control.dt < lag * HELD_ACCELERATION
+    assert control.held is not None
+
+
 def test_open_and_close_move_the_drawer_and_nothing_else() -> None:
     session, control = begin("drawer")
     world = control.world
@@ -156,6 +179,55 @@ def test_pick_lifts_and_place_puts_down() -> None:
     skills()["place"].run(control, place.args, ())
     assert control.held is None and world.grasped() == ()
     assert predicate("on").margin(world, ("block_1", "block_2")) > 0
+
+
+def test_a_thing_is_put_down_where_it_was_found_that_it_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spots are drawn: a grasp chosen for one of them must not have to do with others."""
+    _, control = begin("stack")
+    step = Step("place", ("mug", "table.top"))
+    skills()["pick"].run(control, ("mug", "table.top"), (step,))
+    promised = control.promised[step]
+    monkeypatch.setattr(place, "_spots", lambda *_: iter(()))
+    skills()["place"].run(control, step.args, ())
+    assert step not in control.promised
+    np.testing.assert_allclose(control.world.item_pose("mug")[:2, 3], promised.T_world_item[:2, 3], atol=0.005)
+    skills()["pick"].run(control, ("mug", "table.top"), ())
+    with pytest.raises(MotionError, match="there is no spot for mug") as caught:
+        skills()["place"].run(control, step.args, ())
+    assert caught.value.code == "place.no_spot" and caught.value.subjects == ("mug", "table.top")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_letting_go_in_a_bowl_does_not_take_the_bowl_along(seed: int) -> None:
+    """The fingers open no farther than there is room between what they hold and the wall."""
+    goal = All(goals=(says("inside", "apple", "bowl"), says("unmoved", "bowl")))
+    scenario = layout(draft([item("table"), item("bowl", "table"), item("apple", "table")], goal), rng(seed))
+    recording = demonstrate(Session(World(scenario)), rng(seed))
+    assert recording.outcome == "success", recording.failure
+
+
+def test_what_lies_in_a_drawer_is_seen_where_it_is() -> None:
+    """A drawer that is moved twice carries its things along twice."""
+    _, control = begin("drawer")
+    world, checker = control.world, control.checker
+    part = Articulation(control, PART)
+    at, slide = world.items["mug"].qpos, world.joint_qpos[PART]
+    for fraction in (0.9, 0.3):
+        world.data.qpos[slide] = part.at(fraction)
+        mujoco.mj_kinematics(world.model, world.data)
+        world.data.qpos[at : at + 3] = world.cavity(PART)[1][:3, 3]
+        mujoco.mj_kinematics(world.model, world.data)
+        control.look()
+        part.look()
+        out = world.cavity(PART)[1][:3, 3] - world.item_pose("drawer_unit")[:3, 3]
+        part.imagine(part.at(0.0))
+        moved = checker.data.qpos[at : at + 3] - world.data.qpos[at : at + 3]
+        travel = fraction * abs(part.info.open - part.info.closed)
+        assert float(np.linalg.norm(moved)) == pytest.approx(travel, abs=1e-6) and float(moved @ out) < 0
+    control.look()
+    plan_arc(part, (0.0,), push=True, stage="close")
+    part.imagine(part.position)
+    np.testing.assert_allclose(checker.data.qpos[at : at + 3], world.data.qpos[at : at + 3], atol=1e-9)
 
 
 def test_putting_down_what_is_not_in_the_hand_is_refused() -> None:

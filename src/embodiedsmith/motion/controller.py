@@ -42,6 +42,7 @@ EXITS: tuple[tuple[tuple[float, float], ...], ...] = (
 DRIVE = 0.8  # fraction of the vehicle's limits used
 ROOM = 3.5  # [m] farthest a vehicle goes from where it is and where it wants to be
 CARRY = 0.6  # fraction of the joint limits used with something in the hand, which swings about the fingers
+HELD_SPEED, HELD_ACCELERATION = 1.0, 3.5  # [m/s], [m/s2] of the middle of what is held, at most
 CARE = 0.35  # fraction of the joint limits used close to things
 
 
@@ -189,15 +190,35 @@ class Controller:
         Raises:
             MotionError: `<stage>.slipped` when what is held is lost on the way, `<stage>.stuck` when the arm does not get there.
         """
-        gentle = CARRY if self.held is not None else 1.0
-        acceleration = min(1.0, 1.5 * speed) * gentle * self._acceleration
-        targets = parametrize(path, speed * gentle * self._velocity, acceleration, self.dt, stage=stage)
+        targets = self._timed(path, speed, stage)
         for k, target in enumerate(targets):
             self.step(target)
             if k % 4 == 3:
                 self.check_held(stage)
         self.arrive(path[-1], stage=stage, tolerance=tolerance)
         self.check_held(stage)
+
+    def _timed(self, path: tf.Float, speed: float, stage: str) -> tf.Float:
+        """The path as a joint target a control step, shape (k, n); what is held is neither thrown about nor shaken out."""
+        gentle = CARRY if self.held is not None else 1.0
+        velocity, acceleration = speed * gentle * self._velocity, min(1.0, 1.5 * speed) * gentle * self._acceleration
+        targets = parametrize(path, velocity, acceleration, self.dt, stage=stage)
+        haste = self._haste(targets)
+        if haste <= 1.0:
+            return targets
+        return parametrize(path, velocity / haste, acceleration / haste**2, self.dt, stage=stage)
+
+    def _haste(self, targets: tf.Float) -> float:
+        """By what a motion (k, n) must be slowed down for what is held; at most 1 when it may stay as it is."""
+        if self.held is None or len(targets) < 2:
+            return 1.0
+        body = self.world.items[self.held.item].body
+        centre = self.held.T_tcp_item @ np.append(self.world.model.body_ipos[body], 1.0)
+        way = np.array([(self.kin.forward(joints) @ centre)[:3] for joints in (targets[0], *targets, targets[-1])])
+        velocity = np.diff(way, axis=0) / self.dt
+        fastest = float(np.linalg.norm(velocity, axis=1).max())
+        hardest = float(np.linalg.norm(np.diff(velocity, axis=0), axis=1).max()) / self.dt
+        return max(fastest / HELD_SPEED, float(np.sqrt(hardest / HELD_ACCELERATION)))
 
     def arrive(self, goal: tf.Float, *, stage: str, tolerance: float) -> None:
         """Hold `goal` until the arm is there.
