@@ -30,11 +30,21 @@ def resize(view: View, findings: tuple[Finding, ...], rng: np.random.Generator) 
         holders += [view.items[i.parent] for i in named[:1] if i.parent is not None]
         larger = [i for i in dict.fromkeys(h.id for h in holders) if _holds(view, view.items[i])]
         smaller = [i.id for i in named if not i.fixed]
+        crowd = _crowd(view, named[0]) if named else []
         for up, down in zip(LARGER, SMALLER, strict=True):
+            less = [edit for name in crowd if (edit := _scaled(view.items[name], down)) is not None]
+            if len(less) > 1:
+                yield tuple(less), f"make {', '.join(e.item for e in less)} smaller ({down:g} times)"
             for names, factor in ((larger, up), (smaller, down)):
                 for name in names:
                     if (edit := _scaled(view.items[name], factor)) is not None:
                         yield (edit,), f"make {name} {'larger' if factor > 1 else 'smaller'} ({factor:g} times)"
+
+
+def _crowd(view: View, thing: Item) -> list[str]:
+    """Things that are to go to the same place as a thing, itself included."""
+    places = {(t.place, t.relation) for t in view.needs.targets if t.item == thing.id}
+    return list(dict.fromkeys(t.item for t in view.needs.targets if (t.place, t.relation) in places))
 
 
 def _fitting(view: View, thing: Item, holder: Item) -> Iterator[Proposed]:
