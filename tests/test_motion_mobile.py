@@ -153,7 +153,7 @@ def test_what_is_out_of_every_reach_is_said() -> None:
     control = room()
     with pytest.raises(MotionError, match=r"from none of \d+ free places at table") as failure:
         navigate.choose(control, "table", (Step("pick", ("fridge", "floor")),))
-    assert failure.value.code == "navigate.no_standing_place" and failure.value.subjects == ("table",)
+    assert failure.value.code == "navigate.no_standing_place" and failure.value.subjects == ("table", "fridge")
 
 
 # ---------------------------------------------------------------------- driving
