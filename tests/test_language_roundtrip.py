@@ -84,8 +84,8 @@ OPPOSITES: list[tuple[Goal, str]] = [
     (Not(goal=p("inside", "spoon", DRAWER)), "on"),
 ]
 """Goals that something be false, and the state by which the language brings that about. It can say no goal to be false as such,
-so what is read is another goal that makes it so: a drawer that is not to be open is to be closed, a thing that is not to be in it is
-to be on the work surface."""
+so what is read is another goal that makes it so: a drawer that is not to be open is to be closed, a thing that is not to be in it
+is to be on the work surface."""
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

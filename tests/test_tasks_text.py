@@ -186,10 +186,22 @@ def test_things_that_look_alike_are_told_by_where_they_are() -> None:
     assert instruction(p("lifted", "y"), told, "en") == "lift the mug that is in the top drawer of the drawer unit"
     assert instruction(p("lifted", "y"), told, "zh") == "拿起最上面的抽屉里的马克杯"
     both = All(goals=(p("on", "x", "table"), p("on", "z", "table")))
-    assert instruction(both, told, "en") == "put two of the three mugs on the table"
+    each = "put the mug that is in the box and the mug that is on the plate on the table"
+    assert instruction(both, told, "en") == each
+    assert instruction(both, told, "zh") == "把盒子里的马克杯和盘子上的马克杯放到桌子上"
     inside = SceneSpec(items=tuple(at(i, "box", "inside") if i.id in "xz" else i for i in told.items))
     assert instruction(both, inside, "en") == "put the two mugs that are in the box on the table"
     assert instruction(both, inside, "zh") == "把盒子里的两个马克杯放到桌子上"
+
+
+def test_some_of_many_in_one_place_are_counted_there() -> None:
+    flat = scene(x=a("mug"), y=a("mug"), z=a("mug"), w=a("mug"), table=a("table"), box=a("box"), tray=a("tray"))
+    four = SceneSpec(items=tuple(at(i, "box", "inside") if i.id in "xyz" else i for i in flat.items))
+    one, two = p("on", "x", "tray"), All(goals=(p("on", "x", "tray"), p("on", "y", "tray")))
+    assert instruction(one, four, "en") == "put one of the three mugs that are in the box on the tray"
+    assert instruction(one, four, "zh") == "把盒子里的三个马克杯中的一个放到托盘上"
+    assert instruction(two, four, "en") == "put two of the three mugs that are in the box on the tray"
+    assert instruction(two, four, "zh") == "把盒子里的三个马克杯中的两个放到托盘上"
 
 
 def test_things_that_look_alike_are_told_by_what_is_beside_them() -> None:
@@ -310,6 +322,10 @@ def test_generated_text_never_disagrees_with_its_goal_and_is_always_the_same(goa
         ("put the mug on the drawer unit and close it", DRAWER, r"wants inside\(mug, unit.drawer_top\)"),
         ("open the fridge", p("closed", "fridge"), r"wants closed\(fridge\)"),
         ("admire the mug", p("on", "mug", "table"), "no word of it asks for"),
+        ("put the mug to the left of the bowl", p("right_of", "mug", "bowl"), r"wants right_of\(mug, bowl\)"),
+        ("put the mug on the table", All(goals=(p("on", "mug", "table"), p("unmoved", "bowl"))), r"wants unmoved\(bowl\)"),
+        ("put the mug on the table without moving the bowl", p("on", "mug", "table"), "'without moving' asks for unmoved"),
+        ("把杯子放到碗和书之间", p("behind", "mug", "bowl"), r"wants behind\(mug, bowl\)"),
     ],
 )
 def test_words_that_ask_for_something_else_are_found(text: str, goal: Goal, why: str) -> None:
@@ -317,7 +333,7 @@ def test_words_that_ask_for_something_else_are_found(text: str, goal: Goal, why:
     assert finding is not None
     assert finding.code == "logic.text_disagrees"
     assert finding.severity == "error"
-    assert set(finding.subjects) & {"mug", "table", "unit.drawer_top", "fridge"}
+    assert set(finding.subjects) & {"mug", "table", "unit.drawer_top", "fridge", "bowl"}
     with pytest.raises(AssertionError, match=why):
         raise AssertionError(finding.message)
 
@@ -335,6 +351,9 @@ def test_words_that_ask_for_something_else_are_found(text: str, goal: Goal, why:
         ("把立方体放到桌子上", p("on", "blue", "table")),
         ("put the bowl close to the mug", p("near", "bowl", "mug")),
         ("remove the mug from the table", Not(goal=p("on", "mug", "table"))),
+        ("put the mug left of the bowl, do not touch the book", All(goals=(p("left_of", "mug", "bowl"), p("unmoved", "book")))),
+        ("在不移动书的情况下把杯子摆在碗的右边", All(goals=(p("right_of", "mug", "bowl"), p("unmoved", "book")))),
+        ("lift the banana that is next to the bowl", p("lifted", "banana")),
     ],
 )
 def test_people_say_the_same_in_other_words(text: str, goal: Goal) -> None:

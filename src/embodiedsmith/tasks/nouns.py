@@ -279,7 +279,8 @@ def _split_part(part: str) -> tuple[list[str], str, int | None]:
 def _part_nouns(item: Item) -> set[str]:
     """What the parts of an item are called without their places: drawer, door."""
     parts = assets.build(item.asset).affordances
-    return {_split_part(part.name)[1] for part in (*parts.supports, *parts.cavities, *parts.handles)}
+    names = [s.name for s in parts.supports] + [c.name for c in parts.cavities] + [h.name for h in parts.handles]
+    return {_split_part(name)[1] for name in names}
 
 
 def _enumerate(phrases: list[str], language: Language) -> str:
