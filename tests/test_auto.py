@@ -113,7 +113,7 @@ def test_a_plot_can_be_and_leaves_room(plots: list[Plot]) -> None:
     for plot in plots:
         assert not goal_faults(plot.goal, {i.id: build(i.asset) for i in plot.items})
         surface = plot.items[0]
-        assert sense.room_taken(plot.items, surface.id) <= room_for(plot.cell.embodiment, surface.asset.category)
+        assert sense.room_taken(plot.items, surface.id, plot.goal) <= room_for(plot.cell.embodiment, surface.asset.category)
 
 
 def test_what_goes_somewhere_belongs_there(plots: list[Plot]) -> None:

@@ -10,7 +10,7 @@ from embodiedsmith import embodiments
 from embodiedsmith.assets import Category, build, categories
 from embodiedsmith.assets.category import InvalidAsset
 from embodiedsmith.forge.agents.agent import Case, Draft, Repair
-from embodiedsmith.forge.agents.furnish import SCALE, SMALL, USUAL_FOOD
+from embodiedsmith.forge.agents.furnish import SCALE, USUAL_FOOD
 from embodiedsmith.forge.agents.rule import LEAST_SECONDS, SKILL_SECONDS
 from embodiedsmith.forge.asked import only_the_goal
 from embodiedsmith.forge.auto import sense
@@ -100,10 +100,11 @@ class AutoAgent:
     def _lying_about(self, items: list[Item], rng: np.random.Generator) -> list[Item]:
         """Things of categories that the plot does not speak of, on the work surface."""
         surface = self.plot.items[0]
-        left = CLUTTER * room_for(self.plot.cell.embodiment, surface.asset.category) - sense.room_taken(items, surface.id)
+        taken = sense.room_taken(items, surface.id, self.plot.goal)
+        left = CLUTTER * room_for(self.plot.cell.embodiment, surface.asset.category) - taken
         count = int(rng.integers(LYING_ABOUT[0], LYING_ABOUT[1] + 1))
         there = {item.asset.category for item in items}
-        names = [n for n in sense.movable(self.plot.cell.setting) if n not in there and _small(categories()[n])]
+        names = [n for n in sense.movable(self.plot.cell.setting) if n not in there and sense.small(n)]
         chosen = [names[k] for k in rng.permutation(len(names))[:count]]
         found = []
         for name in chosen:
@@ -133,8 +134,3 @@ def _looks(category: Category, rng: np.random.Generator) -> dict[str, str]:
     if rng.random() < OTHER_MATERIAL:
         return {"material": str(rng.choice(category.materials))}
     return {"color": str(rng.choice(category.colors))}
-
-
-def _small(category: Category) -> bool:
-    size = sense.usual(category.name).size
-    return max(float(size[0]), float(size[1])) <= SMALL[0] and float(size[2]) <= SMALL[1]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 
@@ -28,6 +29,8 @@ from embodiedsmith.forge.auto.cells import (
     room_for,
     works_a_joint,
 )
+from embodiedsmith.forge.layout.fit import fault_of
+from embodiedsmith.forge.layout.needs import Target
 from embodiedsmith.runtime.errors import SmithError
 from embodiedsmith.spec import All, Any, AssetSpec, Goal, Item, Not, Predicate, SceneSpec, Sequence, predicates, split_reference
 from embodiedsmith.spec.scene import ParamValue, Relation
@@ -44,10 +47,10 @@ OPEN = 0.9
 """Opening fraction of what stands open at the start."""
 PASSABLE = 0.55
 """Fraction from which a hand gets through, as the planner counts it."""
-UNDONE, EITHER, ASIDE, TOWER, LANDMARK_FURNITURE, STAGED, THEN = 0.15, 0.08, 0.25, 0.6, 0.15, 0.4, 0.15
+UNDONE, EITHER, ASIDE, TOWER, LANDMARK_FURNITURE, STAGED, THEN, SHARED = 0.15, 0.08, 0.25, 0.6, 0.15, 0.4, 0.15, 0.6
 """Chances that a thing is taken from where it is instead of put there, that one of two places will do, that a thing starts in or
 on another, that like things are stacked, that furniture is what a thing is put beside, that what is opened is closed again and
-what is lifted put down, that the parts of a goal follow each other."""
+what is lifted put down, that the parts of a goal follow each other, that things are put beside one that others are put beside."""
 
 
 class NoPlot(SmithError):
@@ -105,7 +108,7 @@ def _sound(plot: Plot) -> bool:
     if sense.family(first.asset.category) != cell.family or plot.skills > SPANS[HORIZONS[-1]][1]:
         return False
     surface = plot.items[0]
-    if sense.room_taken(plot.items, surface.id) > room_for(cell.embodiment, surface.asset.category):
+    if sense.room_taken(plot.items, surface.id, goal) > room_for(cell.embodiment, surface.asset.category):
         return False
     assets = {item.id: build(item.asset) for item in plot.items}
     starts = [
@@ -137,6 +140,8 @@ class _Draft:
     """What has to be so on the way and is undone by the rest."""
     settled: set[str] = field(default_factory=set)
     """Things that the goal puts somewhere, keeps where they are, or puts others beside: no other part of it moves them."""
+    beside: dict[str, str] = field(default_factory=dict)
+    """Things that others are put beside, with the one put there last."""
     worked: set[str] = field(default_factory=set)
     """Doors and drawers that the goal opens or closes."""
 
@@ -273,11 +278,16 @@ class _Draft:
         there = [i for i in self.items.values() if i.id not in moved | self.settled and i.parent == self.surface]
         fixed = [i.id for i in there if i.fixed]
         if fixed and load and self.rng.random() < LANDMARK_FURNITURE:
-            return self._settle(fixed[0])
-        free = [i.id for i in there if not i.fixed]
-        if free and self.rng.random() < 0.5:
-            return self._settle(free[int(self.rng.integers(len(free)))])
-        return self._settle(self._add(self._choice(list(sense.movable(self.cell.setting)))))
+            return self._beside(fixed[0], load)
+        free = [i.id for i in there if not i.fixed] + [o for o in self.beside if self.beside[o] != load]
+        if free and self.rng.random() < SHARED:
+            return self._beside(free[int(self.rng.integers(len(free)))], load)
+        small = [n for n in sense.movable(self.cell.setting) if sense.small(n) and categories()[n].role == "object"]
+        return self._beside(self._add(self._choice(small)), load)
+
+    def _beside(self, landmark: str, load: str) -> str:
+        self.beside[landmark] = load
+        return self._settle(landmark)
 
     def _place(self, role: Role, kind: PredicateKind, load: str, *, fresh: bool = False) -> str:
         """Where a load goes: one of the places there are, or in or on a new thing."""
@@ -297,7 +307,10 @@ class _Draft:
         self._shuffle(options)
         for reference in options:
             assets = {name: build(item.asset) for name, item in self.items.items()}
-            if not kind.faults(assets, (load, reference), {}):
+            owner, part = split_reference(reference)
+            relation: Literal["on", "inside"] = "inside" if role.need == "cavity" else "on"
+            fits = relation == "on" or fault_of(Target(item=load, place=owner, part=part, relation=relation), assets) is None
+            if fits and not kind.faults(assets, (load, reference), {}):
                 self._settle(split_reference(reference)[0])
                 return reference
         raise _NothingFits
@@ -347,7 +360,10 @@ class _Draft:
             if cavity.joint is not None and asset.size[2] > cavity.size[2]:
                 raise _NothingFits
         else:
-            part = part or holder.affordances.support().name
+            support = holder.affordances.support(part)
+            part = support.name
+            if any(a > b for a, b in zip(sorted(asset.size[:2]), sorted(support.size), strict=True)):
+                raise _NothingFits
         self.items[load] = self.items[load].model_copy(update={"parent": owner, "relation": relation, "support": part})
 
     def _set_joint(self, part: str, fraction: float) -> None:

@@ -6,15 +6,18 @@ from collections.abc import Iterable
 from functools import cache
 
 from embodiedsmith.assets import Asset, Category, build, categories
-from embodiedsmith.forge.agents.furnish import HUNG, ON_SURFACE
+from embodiedsmith.forge.agents.furnish import HUNG, ON_SURFACE, SMALL
 from embodiedsmith.forge.language.clauses import SURFACES
-from embodiedsmith.spec import AssetSpec, Item
+from embodiedsmith.spec import AssetSpec, Goal, Item, predicates
 from embodiedsmith.spec.scene import Setting
+from embodiedsmith.tasks import predicate
 
 FINGERS = 0.08
 """Room round a thing that is to be grasped [m]."""
 WORKING = 0.35
 """Room before furniture that a hand works in [m]."""
+BACK = 0.5
+"""Part of the room of furniture that other things could have had: it stands back, where the hand does not reach all round it."""
 SETTINGS: tuple[Setting, ...] = ("tabletop", "counter", "kitchen", "room")
 _SURFACE_OF: dict[Setting, str] = {"tabletop": "tabletop", "counter": "counter", "kitchen": "counter", "room": "tabletop"}
 _EATEN = frozenset({"fruit", "food"})
@@ -107,19 +110,34 @@ def narrowest(asset: Asset) -> float:
     return min((grasp.width for grasp in asset.affordances.grasps), default=float("inf"))
 
 
-def room_taken(items: Iterable[Item], surface: str) -> float:
-    """How much of a work surface things on it take, with room for fingers round them and before doors and drawers [m^2]."""
-    area = 0.0
-    for item in items:
-        if item.parent != surface or item.relation != "on":
-            continue
-        asset = build(item.asset)
-        x, y = float(asset.size[0]), float(asset.size[1])
-        if item.fixed:
-            area += (x + FINGERS + (WORKING if asset.joints or asset.affordances.cavities else 0.0)) * (y + FINGERS)
-        else:
-            area += (max(x, y) + FINGERS) ** 2
+def room_taken(items: Iterable[Item], surface: str, goal: Goal | None = None) -> float:
+    """How much of a work surface things take [m^2], with room for fingers round them and before doors and drawers.
+
+    Counted are the things that stand on it, and where the goal puts others down on it.
+    """
+    known = {item.id: item for item in items}
+    standing = [item for item in known.values() if item.parent == surface and item.relation == "on"]
+    area = sum(_footprint(item) for item in standing)
+    for p in () if goal is None else predicates(goal):
+        beside = len(p.args) > 1 and all(role.need == "thing" for role in predicate(p.name).roles[1:])
+        if beside or p.args[1:] == (surface,):
+            area += _footprint(known[p.args[0]])
     return area
+
+
+def _footprint(item: Item) -> float:
+    asset = build(item.asset)
+    x, y = float(asset.size[0]), float(asset.size[1])
+    if item.fixed:
+        worked = WORKING if asset.joints or asset.affordances.cavities else 0.0
+        return BACK * (x + FINGERS + worked) * (y + FINGERS)
+    return (max(x, y) + FINGERS) ** 2
+
+
+def small(name: str) -> bool:
+    """Whether a thing of a category is small enough to lie about, or to be what others are put beside."""
+    size = usual(name).size
+    return max(float(size[0]), float(size[1])) <= SMALL[0] and float(size[2]) <= SMALL[1]
 
 
 def is_food(category: Category) -> bool:
