@@ -13,10 +13,12 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import TextIO
 
 from embodiedsmith.episodes.lessons import lessons_of
 from embodiedsmith.episodes.store import EpisodeStore
+from embodiedsmith.forge import agents
 from embodiedsmith.forge.lessons import Lessons
 from embodiedsmith.forge.log import Proposal
 from embodiedsmith.forge.loop import ForgeError, ForgeResult, forge
@@ -60,6 +62,8 @@ class _Job:
     brief: Brief
     budget: float
     lessons: Lessons
+    log: Path
+    """Where an agent writes down what it says to a language model."""
 
 
 def forge_missing(
@@ -82,7 +86,8 @@ def forge_missing(
     """
     known = {entry.index: entry for entry in forged(store)}
     lessons = lessons_of(store)
-    jobs = [_Job(index, brief, budget, lessons) for index in range(wanted) if index not in known]
+    log = store.run.path / "llm"
+    jobs = [_Job(index, brief, budget, lessons, log) for index in range(wanted) if index not in known]
     done = sum(entry.scenario is not None for entry in known.values())
     with Progress("scenarios", wanted, done=done, quiet=quiet, stream=stream) as progress:
 
@@ -111,7 +116,8 @@ def scenarios_of(store: EpisodeStore) -> list[Scenario]:
 
 def _forge(job: _Job) -> ForgeResult:
     brief = job.brief
-    return forge(brief, seed=brief.seed, index=job.index, budget=job.budget, agent=brief.agent, lessons=job.lessons)
+    agent = agents.get(brief.agent, log=job.log)
+    return forge(brief, seed=brief.seed, index=job.index, budget=job.budget, agent=agent, lessons=job.lessons)
 
 
 def keep_result(store: EpisodeStore, index: int, result: JobResult[ForgeResult]) -> Forged:
