@@ -47,6 +47,9 @@ class Grounding:
             self.effects = [replace(effect, keep=False) for effect in self.effects]
         for phrase in meaning.still:
             self._still(phrase)
+        for thing in stage.left_out:
+            if not any(ref.thing is thing for effect in self.effects for ref in effect.args):
+                self.effects.append(Effect("unmoved", (Ref(thing),), keep=True))
         self._start_joints()
         if self.effects and all(effect.name == "upright" for effect in self.effects):
             stage.reasons.append("everything stands upright from the start: say what else is to be done with it")
@@ -133,6 +136,9 @@ class Grounding:
             if part.part is None or part.part not in ref.thing.asset.joints:
                 self.stage.reasons.append(f"'{_name(ref.thing)}' has nothing to {command.action}")
             else:
+                if part is not ref and len(ref.thing.asset.joints) > 1:
+                    title = " ".join(reversed(part.part.split("_")))
+                    self.stage.warnings.append(f"to {command.action} the {_name(ref.thing)} is taken to mean its {title}")
                 self.effects.append(Effect("open" if command.action == "open" else "closed", (part,), keep=command.keep))
 
     def _put(self, command: Command) -> None:

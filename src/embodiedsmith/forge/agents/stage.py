@@ -73,6 +73,8 @@ class Stage:
     """Where commands have put things."""
     parts: dict[tuple[str, str], int] = field(default_factory=dict)
     """Fewest parts that the brief's numbers want, by word and owner's category: "the fourth drawer" wants four."""
+    left_out: list[Thing] = field(default_factory=list)
+    """What groups leave out: "everything except the knife"."""
     used: list[Ref] = field(default_factory=list)
     """What is to be used where words leave it open."""
     initial: list[Relation] = field(default_factory=list)
@@ -158,6 +160,12 @@ class Stage:
         if phrase.among is not None:
             return which.some_of(self, phrase, exclude)
         names = self.categories_of(phrase)
+        for left_out in phrase.without:
+            things = {ref.thing for ref in self.resolve(left_out, aside=True)}
+            self.left_out.extend(things)
+            exclude |= things
+            if phrase.kind == "tag":
+                names -= {thing.category for thing in things}
         if not names:
             return ()
         if phrase.superlative is not None:

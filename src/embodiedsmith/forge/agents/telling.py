@@ -42,7 +42,7 @@ def reading(scenario: Scenario, asked: Asked, language: Language) -> str:
 
 def _starts(scenario: Scenario, asked: Asked, language: Language) -> Iterator[str]:
     """Where things are and what is open, as far as the words say it."""
-    nouns, say = Nouns(scenario.scene, language), _RELATIONS[language]
+    nouns, say = Nouns(scenario.scene, language, scenario.task.initial), _RELATIONS[language]
     for entry in asked.items:
         if entry.parent is not None and entry.relation in say:
             parent = entry.parent if entry.support is None else f"{entry.parent}.{entry.support}"

@@ -158,6 +158,7 @@ class English:
 
     def _state_of(self, things: tuple[NounPhrase, ...], place: Place | None) -> None:
         """Things that are there; "two mugs, a red one and a blue one" and "two mugs: one red and one blue" are two."""
+        self.things.stated = next((t.head for t in reversed(things) if t.kind == "category"), self.things.stated)
         first, *rest = things
         groups = [t for s in self.draft.statements for t in s.things if t.kind != "one" and (t.count or 0) > 1]
         if groups and place is None:
@@ -220,6 +221,8 @@ class English:
             self.deeds.keep_still(things, still)
         elif self.cursor.sees("stay"):
             self._stays(things)
+        elif self.cursor.sees("for") and len(things) == 1 and self.draft.commands and self.draft.commands[-1].word == "for":
+            self._use_for(things[0])
         elif self.cursor.sees("color", "size", "material") and all(thing.among is not None for thing in things):
             self._like(things)
         else:
@@ -304,3 +307,12 @@ class English:
         relation = self.cursor.take("relation")
         if relation is None or relation.text.lower() != "to" or not self.cursor.sees("verb"):
             self.cursor.at = start
+        if self.cursor.sees("for"):
+            self._use_for(self.draft.used.pop())
+
+    def _use_for(self, place: NounPhrase) -> None:
+        """ "Use the plate for the lemon"."""
+        word = self.cursor.take("for")
+        assert word is not None
+        things = self.things.things()
+        self.deeds.add(Command(action="put", word=word.text, themes=things, destination=Place(relation="to", target=place)))

@@ -12,7 +12,7 @@ from embodiedsmith.forge.language.clauses import Draft, place_of_surface
 from embodiedsmith.forge.language.cursor import Cursor
 from embodiedsmith.forge.language.english_things import Things
 from embodiedsmith.forge.language.lexer import Token
-from embodiedsmith.forge.language.meaning import Action, Command, NounPhrase, Place
+from embodiedsmith.forge.language.meaning import Action, Command, NounPhrase, Place, Statement
 from embodiedsmith.forge.language.words_en import BIN
 
 _DELIBERATE = ("lift", "raise", "elevate", "hold", "grasp", "grip", "seize", "clutch")
@@ -145,6 +145,10 @@ class Deeds:
         command = self.modify(Command(action=action, word=verb.text, themes=themes))
         if keeps and (unmoved := self.cursor.take("unmoved")) is not None:  # "leave the mug on the plate where it is"
             self.keep_still(command.themes if command.destination is None else _at(command), unmoved)
+            return
+        if verb.text.lower() in ("keep", "keeping") and command.destination is not None and not self.cursor.sees("result"):
+            self.draft.statements.append(Statement(things=themes, place=command.destination))  # "keep the banana on the plate"
+            self.keep_still(themes, verb)
             return
         result = result or self.cursor.take("result")
         if result is not None:

@@ -37,6 +37,8 @@ class Things:
         """Category last named: what "the green one" is one of."""
         self.least = False
         """Whether "at least" was said of the thing read last."""
+        self.stated = ""
+        """Category last said to be there: what "the one on the left" is one of after a relation."""
         self._place_noun = ""
         """Category of the place last named: what "the green one" is one of after a relation."""
 
@@ -95,7 +97,8 @@ class Things:
 
     def _related(self, relation: Relation, *, alike: bool) -> Place:
         acted_on = self.last_noun
-        self.last_noun = (not alike and self._place_noun) or acted_on
+        if not alike:
+            self.last_noun = self._place_noun or (self.stated if self.stated != acted_on else "") or acted_on
         target, second = self.thing(), None
         if relation == "between":
             if self.cursor.take("and") is not None and self.at_thing():
@@ -145,20 +148,36 @@ class Things:
         while True:
             start = self.cursor.at
             joined = bool(self.cursor.take("comma"))
-            word = self.cursor.take("and")
+            word = self.cursor.take("and", "except")
+            if (
+                word is not None
+                and (word.has("except") or word.text.lower() == "but")
+                and self.at_thing()
+                and not self._own_clause()
+            ):
+                things[-1] = self._excepting(things[-1])
+                continue
             joined = word is not None or joined
-            if word is not None and word.text.lower() == "but" and self.at_thing() and not self._own_clause():
-                raise Stuck(self.cursor.text(start), "exceptions cannot be told: say which things are meant")
             if not joined or self.cursor.sees("verb", "then", "relation", "still") or not self.at_thing() or self._own_clause():
                 self.cursor.at = start
                 return headed(things)
             things.append(self.thing())
 
+    def _excepting(self, group: NounPhrase) -> NounPhrase:
+        """ "Every block but the red one"."""
+        if group.quantity == "one":
+            raise Stuck(group.text, "only of several things some can be left out")
+        left_out = [self.thing()]
+        while self.cursor.sees("and") and not self.cursor.sees("verb", ahead=1):
+            self.cursor.at += 1
+            left_out.append(self.thing())
+        return replace(group, without=(*group.without, *left_out))
+
     def _own_clause(self) -> bool:
         """Whether the thing here begins a new clause ("and the door is open", ", one of them red")."""
         start = self.cursor.at
         phrase = self.thing()
-        new = self.cursor.sees("be", "not_needed", "ought", "stay") or (
+        new = self.cursor.sees("be", "not_needed", "ought", "stay", "for") or (
             phrase.among is not None and self.cursor.sees("color", "size", "material")
         )
         self.cursor.at = start

@@ -16,8 +16,8 @@ Kind = Literal[
     "one",
     "verb", "result", "relation", "adverb", "place", "from", "at", "ba", "de", "classifier", "setting", "clutter", "then", "and",
     "filler", "exist", "with", "absent", "not_needed", "be", "want", "ought", "beyond", "superlative",
-    "among", "first", "before", "after", "orderly", "still", "unmoved", "stay", "forbid", "so_that", "least", "use", "of",
-    "possessive", "comma", "stop",
+    "among", "first", "before", "after", "orderly", "still", "unmoved", "stay", "forbid", "except", "for", "so_that",
+    "least", "use", "of", "possessive", "comma", "stop",
 ]  # fmt: skip
 
 
@@ -177,7 +177,7 @@ def _add_grammar(built: Lexicon) -> None:
         ("want", words_en.WANT), ("ought", words_en.OUGHT),
         ("first", words_en.FIRST), ("before", words_en.BEFORE), ("after", words_en.AFTER), ("orderly", words_en.ORDERLY),
         ("still", words_en.STILL), ("unmoved", words_en.UNMOVED), ("stay", words_en.STAY), ("use", words_en.USE),
-        ("least", words_en.LEAST),
+        ("least", words_en.LEAST), ("except", words_en.EXCEPT), ("for", words_en.FOR),
         ("ba", words_zh.BA), ("from", words_zh.FROM), ("at", words_zh.AT), ("at", ("at",)), ("de", words_zh.DE),
         ("among", words_zh.AMONG), ("first", words_zh.FIRST), ("before", words_zh.BEFORE), ("still", words_zh.STILL),
         ("so_that", words_zh.SO_THAT), ("least", words_zh.LEAST), ("use", words_zh.USE),

@@ -50,6 +50,8 @@ class NounPhrase:
     """Which of several: "the largest block", "the smaller mug". Nearest and farthest are from the robot."""
     among: NounPhrase | None = None
     """The group it is one of, or some of: "one of them", "the largest of the three blocks". `kind` is then `one`."""
+    without: tuple[NounPhrase, ...] = ()
+    """What a group leaves out: "everything except the knife"."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -51,6 +51,10 @@ def _known(text: str, tokens: list[Token]) -> tuple[list[Token], tuple[str, ...]
             known.append(Token(tokens[at].text, (Sense("and"),)))
             at += 1
             continue
+        if tokens[at].text.lower() == "not" and at + 1 < len(tokens) and tokens[at + 1].has("article", "one"):
+            known.append(Token(tokens[at].text, (Sense("still"),)))  # "lift the red one, not the blue one"
+            at += 1
+            continue
         if (reason := tokens[at].sense("beyond")) is not None and len(tokens[at].senses) == 1:
             beyond.append((tokens[at].text, reason.value))
             at += 1

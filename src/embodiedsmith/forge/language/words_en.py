@@ -13,9 +13,9 @@ def _words(listed: str) -> tuple[str, ...]:
 
 VERBS: dict[str, tuple[str, ...]] = {
     "put": _words(
-        "put, place, move, set, stand, bring, drop, lay, transfer, insert, return, store, deliver, carry, put back, relocate, "
-        "stow, put away, position, slide, load, leave, keep, gather, collect, stash, deposit, dump, hide, stick, put down, "
-        "set down, lay down, place down, serve"
+        "put, pop, plop, tuck, stuff, shove, place, move, set, stand, bring, drop, lay, transfer, insert, return, store, "
+        "deliver, carry, put back, relocate, stow, put away, position, slide, load, leave, keep, gather, collect, stash, "
+        "deposit, dump, hide, stick, put down, set down, lay down, place down, serve"
     ),
     "discard": _words("throw, toss, throw away, throw out, discard, dispose of, get rid of, chuck, trash"),
     "empty": _words("empty, empty out, clear out, unpack"),
@@ -259,10 +259,15 @@ OUGHT = _words(
 )
 """Between things and where they are to be: "the mug should be on the plate"."""
 
+EXCEPT = _words("except, except for, apart from, excluding, other than, leaving out, save for, not including")
+"""Between a group and what it leaves out."""
+FOR = ("for",)
+"""Between what is to be used and what is to go there."""
+
 BEYOND: dict[str, tuple[str, ...]] = {
     "what is not to be done cannot be told: say only what is to be done": _words(
-        "don't, dont, do not, never, not to, not, avoid, without spilling, without dropping, instead of, except, except for, "
-        "anywhere but, everything but, anything but, rather than, unless"
+        "don't, dont, do not, never, not to, not, avoid, without spilling, without dropping, instead of, anywhere but, "
+        "rather than, unless"
     ),
     "a choice cannot be left open: say the one that is meant": _words("or, nor, either, whichever, whatever, any of"),
     "conditions cannot be told: say what is to be done in any case": _words("if, whether, when, until, as long as, once"),
