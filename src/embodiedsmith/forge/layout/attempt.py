@@ -239,14 +239,15 @@ class Attempt:
                 self.poses[item.id] = item.pose
 
     def _prisms(self, item: Item, T: Float) -> list[Prism]:
-        """What the item takes: its solid, what it sweeps, where one stands before it."""
+        """What the item takes: its solid, its wall, what it sweeps, where one stands before it."""
         space = self.spaces[item.id]
         solid = space.solid(Kind.FIXED if item.fixed else Kind.FREE, item.id, T)
         if not item.fixed:
             solid = replace(solid, half=grown(solid.half, self.turn))
+        taken = [solid, *furniture.wall(self, item, T)]
         if not self.anticipate:
-            return [solid]
-        return [solid, *space.moving(item.id, T, self.needs.joints(item.id)), *furniture.standing_room(self, item, T)]
+            return taken
+        return [*taken, *space.moving(item.id, T, self.needs.joints(item.id)), *furniture.standing_room(self, item, T)]
 
     def nearest(self, prisms: list[Prism], related: frozenset[str]) -> tuple[str, float]:
         """The placed thing with the least room between it and one of `prisms`, and that room beyond what is wanted [m].

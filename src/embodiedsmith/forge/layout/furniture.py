@@ -14,6 +14,7 @@ from embodiedsmith.forge.layout.prisms import Float, Kind, Prism, prism
 from embodiedsmith.forge.layout.volumes import apply, corners
 from embodiedsmith.spec import Item, Pose
 from embodiedsmith.world import transforms as tf
+from embodiedsmith.world.compile import WALL_MARGIN, WALL_THICKNESS
 
 if TYPE_CHECKING:
     from embodiedsmith.forge.layout.attempt import Attempt
@@ -205,3 +206,16 @@ def standing_room(attempt: Attempt, item: Item, T: Float) -> list[Prism]:
     half = max(0.35, (high[1] - low[1]) / 2 - 0.05)
     box = corners(np.array([high[0] + 0.01, -half, 0.0]), np.array([high[0] + STANDING_ROOM, half, 1.5]))
     return [prism(Kind.STAND, item.id, apply(T, box), math.atan2(T[1, 0], T[0, 0]))]
+
+
+def wall(attempt: Attempt, item: Item, T: Float) -> list[Prism]:
+    """The piece of wall behind what hangs at world pose `T`, from the floor up."""
+    if item.relation != "attached":
+        return []
+    low, high = (np.asarray(c) for c in attempt.built[item.id].extents)
+    front = low[0] - 0.001
+    box = corners(
+        np.array([front - WALL_THICKNESS, low[1] - WALL_MARGIN, -float(T[2, 3])]),
+        np.array([front, high[1] + WALL_MARGIN, high[2] + WALL_MARGIN]),
+    )
+    return [prism(Kind.FIXED, item.id, apply(T, box), math.atan2(T[1, 0], T[0, 0]))]
