@@ -31,6 +31,12 @@ def is_here(address: object) -> bool:
 
 
 @pytest.fixture(autouse=True)
+def _own_lessons(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Keep what tests learn out of the user's lessons, and the user's out of tests."""
+    monkeypatch.setenv("EMBODIEDSMITH_HOME", str(tmp_path_factory.getbasetemp() / "home"))
+
+
+@pytest.fixture(autouse=True)
 def _stay_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Refuse connections and look-ups beyond loopback, whatever in a test asks for them; and hosted models before that."""
 

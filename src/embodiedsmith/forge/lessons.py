@@ -52,7 +52,7 @@ class Lessons(Noun):
     """Everything learnt so far: context to kind of edit to record."""
 
     format: int = FORMAT
-    records: dict[str, dict[str, Record]] = Field(default_factory=dict)
+    records: dict[str, dict[EditKind, Record]] = Field(default_factory=dict)
 
     def order(self, finding: Finding, scenario: Scenario) -> tuple[EditKind, ...]:
         """Kinds of edit that could cure a finding, those that promise most for their cost first.
