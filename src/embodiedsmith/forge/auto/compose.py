@@ -45,6 +45,8 @@ MOST_FURNITURE = 2
 """Pieces of furniture at most besides the work surface."""
 OPEN = 0.9
 """Opening fraction of what stands open at the start."""
+HIGH = {"floor": 1.0, "surface": 0.65, "wall": -1.0}
+"""Highest that a surface may be above the root of what it belongs to for things to be put on it [m], by where that stands."""
 PASSABLE = 0.55
 """Fraction from which a hand gets through, as the planner counts it."""
 UNDONE, EITHER, ASIDE, TOWER, LANDMARK_FURNITURE, STAGED, THEN, SHARED = 0.15, 0.08, 0.25, 0.6, 0.15, 0.4, 0.15, 0.6
@@ -323,9 +325,8 @@ class _Draft:
         if role.need == "cavity":
             names = [c.name for c in asset.affordances.cavities]
         else:
-            names = [
-                s.name for s in surfaces(asset, None) if s.name not in {c.name for c in asset.affordances.cavities if c.joint}
-            ]
+            shut, high = {c.name for c in asset.affordances.cavities if c.joint}, HIGH[sense.stands_of(item)]
+            names = [s.name for s in surfaces(asset, None) if s.name not in shut and s.pose.position[2] <= high]
             if not item.fixed and any(i.parent == item.id for i in self.items.values()):
                 return
         for name in names:

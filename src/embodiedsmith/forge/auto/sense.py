@@ -83,6 +83,13 @@ def stands(name: str) -> str:
     return "surface" if max(size[0], size[1]) <= ON_SURFACE[0] and size[2] <= ON_SURFACE[1] else "floor"
 
 
+def stands_of(item: Item) -> str:
+    """Where an item stands: `wall`, `floor` or `surface`."""
+    if item.relation == "attached":
+        return "wall"
+    return "floor" if item.parent is None else "surface"
+
+
 @cache
 def furniture_of(setting: Setting) -> tuple[str, ...]:
     """Furniture that may stand or hang in a setting besides its work surface."""
