@@ -82,8 +82,8 @@ GOLDEN: list[tuple[Goal, str, str]] = [
     (p("near", "bowl", "mug"), "move the bowl next to the red mug", "把碗移到红色的马克杯旁边"),
     (
         Sequence(goals=(p("lifted", "mug"), p("on", "mug", "table"), p("upright", "mug"))),
-        "first lift the red mug, then put it on the table, then stand the red mug upright",
-        "先拿起红色的马克杯，然后把它放到桌子上，然后把红色的马克杯竖直放好",
+        "first lift the red mug, then put it on the table, and finally stand the red mug upright",
+        "先拿起红色的马克杯，然后把它放到桌子上，最后把红色的马克杯竖直放好",
     ),
     (p("touching", "bowl", "mug"), "make the bowl touch the red mug", "让碗碰到红色的马克杯"),
     (p("at", "bowl", x=0.5, y=-0.1, z=0.74), "move the bowl to (0.50, -0.10, 0.74) m", "把碗移到(0.50, -0.10, 0.74)米处"),
@@ -133,8 +133,8 @@ GOLDEN: list[tuple[Goal, str, str]] = [
                 All(goals=(p("on", "mug", "table"), p("open", "fridge"), p("lifted", "banana"))),
             )
         ),
-        "first put the red mug on the table, then open the fridge, then lift the banana",
-        "先把红色的马克杯放到桌子上，然后打开冰箱，然后拿起香蕉",
+        "first put the red mug on the table, then open the fridge, and finally lift the banana",
+        "先把红色的马克杯放到桌子上，然后打开冰箱，最后拿起香蕉",
     ),
     (
         All(goals=(p("upright", "mug"), p("lifted", "mug"), p("closed", "fridge.door"))),
@@ -212,6 +212,14 @@ def test_things_that_look_alike_are_told_by_what_is_beside_them() -> None:
     assert instruction(p("lifted", "y"), two, "en", beside) == "lift one of the two mugs"
 
 
+def test_of_two_ways_to_say_where_a_thing_is_the_one_that_tells_more_is_said() -> None:
+    flat = scene(x=a("mug"), y=a("mug"), z=a("mug"), table=a("table"), tray=a("tray"))
+    three = SceneSpec(items=tuple(at(i, "tray" if i.id == "z" else "table") if i.id in "xyz" else i for i in flat.items))
+    beside = [p("left_of", "x", "tray")]  # on the table it has a rival, to the left of the tray it has none
+    assert instruction(p("lifted", "x"), three, "en", beside) == "lift the mug that is to the left of the tray"
+    assert instruction(p("lifted", "z"), three, "zh", beside) == "拿起托盘上的马克杯"
+
+
 def test_things_in_a_row_are_told_by_its_ends() -> None:
     three = scene(x=a("mug"), y=a("mug"), z=a("mug"), tray=a("tray"))
     row = [p("left_of", "x", "y"), p("right_of", "z", "y")]
@@ -226,11 +234,11 @@ def test_things_in_a_row_are_told_by_its_ends() -> None:
 def test_what_nothing_tells_apart_is_one_and_the_other() -> None:
     two = scene(x=a("mug"), y=a("mug"), plate=a("plate"), table=a("table"), tray=a("tray"))
     swap = Sequence(goals=(p("on", "x", "plate"), p("on", "y", "tray"), p("on", "x", "table")))
-    words = "first put one of the two mugs on the plate, then put the other mug on the tray, then put the first mug on the table"
-    assert instruction(swap, two, "en") == words
+    words = "first put one of the two mugs on the plate, then put the other mug on the tray"
+    assert instruction(swap, two, "en") == words + ", and finally put the first mug on the table"
     assert (
         instruction(swap, two, "zh")
-        == "先把两个马克杯中的一个放到盘子上，然后把另一个马克杯放到托盘上，然后把第一个马克杯放到桌子上"
+        == "先把两个马克杯中的一个放到盘子上，然后把另一个马克杯放到托盘上，最后把第一个马克杯放到桌子上"
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from embodiedsmith import assets
 from embodiedsmith.spec import Item, Predicate, SceneSpec
@@ -100,25 +100,23 @@ class Looks:
         return self._placed(item, told, [other for other, _ in rivals], deep)
 
     def _placed(self, item: str, told: Telling, rivals: list[str], deep: bool) -> Telling:
-        """Where it is, when that tells it from rivals."""
-        carrier, row, beside = None, "", None
+        """The one way to say where it is that tells it from most rivals."""
+        if not rivals:
+            return told
+        ways: list[tuple[list[str], Telling]] = [(rivals, told)]
         thing = self._scene.item(item)
-        if rivals and deep and thing.parent is not None and not self.telling(thing.parent, deep=False).rivals:
-            elsewhere = [r for r in rivals if _where(self._scene.item(r)) != _where(thing)]
-            if elsewhere:
-                carrier, rivals = thing, [r for r in rivals if r not in elsewhere]
-        if rivals and (row := self._end_of_row(item, rivals)):
-            rivals = []
-        for predicate in self._initial if rivals and deep else ():
+        if deep and thing.parent is not None and not self.telling(thing.parent, deep=False).rivals:
+            left = [rival for rival in rivals if _where(self._scene.item(rival)) == _where(thing)]
+            ways.append((left, replace(told, carrier=thing)))
+        if row := self._end_of_row(item, rivals):
+            ways.append(([], replace(told, row=row)))
+        for predicate in self._initial if deep else ():
             others = predicate.args[1:]
-            if predicate.args[0] != item or any(self.telling(o, deep=False).rivals for o in others):
-                continue
-            shared = {p.args[0] for p in self._initial if (p.name, p.args[1:]) == (predicate.name, others)}
-            if set(rivals) - shared:
-                beside, rivals = predicate, [r for r in rivals if r in shared]
-                break
-        listed = tuple(i.id for i in self._scene.items if i.id == item or i.id in rivals) if rivals else ()
-        return Telling(told.category, told.color, told.material, told.size, carrier, row, beside, listed)
+            if predicate.args[0] == item and not any(self.telling(other, deep=False).rivals for other in others):
+                shared = {p.args[0] for p in self._initial if (p.name, p.args[1:]) == (predicate.name, others)}
+                ways.append(([rival for rival in rivals if rival in shared], replace(told, beside=predicate)))
+        left, best = min(ways, key=lambda way: len(way[0]))
+        return replace(best, rivals=tuple(i.id for i in self._scene.items if i.id == item or i.id in left) if left else ())
 
     def _end_of_row(self, item: str, rivals: list[str]) -> str:
         """Whether an item stands at an end of a row of all its rivals at the start, as relations between them say."""

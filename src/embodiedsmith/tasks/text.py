@@ -15,9 +15,11 @@ from embodiedsmith.tasks.registry import predicate, predicate_names
 _JOIN: dict[Language, dict[str, str]] = {
     "en": {
         "comma": ", ", "all": " and ", "any": " or ", "not": "do not ", "first": "first ", "then": ", then ",
+        "last": ", and finally ",
     },
     "zh": {
         "comma": "，", "all": "，并", "any": "，或者", "not": "不要", "first": "先", "then": "，然后",
+        "last": "，最后",
     },
 }  # fmt: skip
 
@@ -85,7 +87,8 @@ class _Speaker:
             held = list(_flat([stage]))
         if len(stages) == 1:
             return stages[0]
-        return self._join["first"] + self._join["then"].join(stages)
+        *before, last = stages
+        return self._join["first"] + self._join["then"].join(before) + self._join["last" if len(before) > 1 else "then"] + last
 
     def _any(self, goal: Any) -> str:
         parts = list(_merged(goal.goals))
