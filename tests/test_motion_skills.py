@@ -133,6 +133,15 @@ def begin(name: str) -> tuple[Session, Controller]:
     return session, Controller(session, rng())
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_flat_things_are_taken_by_long_fingertips(seed: int) -> None:
+    """Fingertips that would touch the table take a thing a little higher."""
+    made = draft([item("table"), item("spoon", "table")], says("lifted", "spoon"), robot="ur5e")
+    recording = demonstrate(Session(World(layout(made, rng(seed)))), rng(seed))
+    assert recording.outcome == "success", recording.failure
+    assert not [e for e in recording.events if e.kind == "collision"]
+
+
 def test_what_is_held_is_moved_gently() -> None:
     """A long way round at full speed would throw it out of the fingers."""
     session, control = begin("stack")

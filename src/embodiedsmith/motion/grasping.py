@@ -12,7 +12,7 @@ from embodiedsmith.assets.asset import Grasp
 from embodiedsmith.motion.collision import Hit
 from embodiedsmith.motion.controller import Controller, opening
 from embodiedsmith.motion.errors import MotionError
-from embodiedsmith.motion.kinematics import Solution
+from embodiedsmith.motion.kinematics import POSITION_TOLERANCE, Solution
 from embodiedsmith.spec import split_reference
 from embodiedsmith.world import transforms as tf
 
@@ -25,6 +25,7 @@ ALIKE, ALIKE_SHIFT = 0.15, 0.015  # [rad, m] between grasps that lead to the sam
 UPWARDS = 0.7  # a cavity whose opening points up by more than this cosine is entered from above
 BEFORE_FRONT = 0.06  # [m] before a front the tool is in the open
 BACKWARDS = 0.2  # cosine to the way out from which a hand would come from behind
+SHALLOWER = 0.012  # [m] by which a grasp may be shallower than the asset says, for fingertips that would touch something else
 FLIP = tf.turn_z(np.pi)
 ROBOT_OWNERS = ("robot", "finger_0", "finger_1", "world")  # what is not a thing of the scene
 NAMED = 3  # things in the way that a failure names
@@ -172,20 +173,11 @@ def plans(
             continue
         tally.tried += 1
         checker.set_gripper(opening(limit, grasp.width))
-        path = None
-        for posture in control.postures(T):
-            if tally.misses(posture):
-                break
-            hit = _hit(control, item, posture.joints)
-            tally.met(hit)
-            path = None if hit else _approach(control, T, posture.joints, out, tally)
-            if path is not None:
-                break
-        else:
-            tally.blocked += 1
-        if path is None:
+        way = _way(control, item, T, out, tally)
+        if way is None:
             continue
-        plan = GraspPlan(grasp, T, path[-1], path, tf.inverse(T) @ T_world_item)
+        T_tcp, path = way
+        plan = GraspPlan(grasp, T_tcp, path[-1], path, tf.inverse(T_tcp) @ T_world_item)
         error = ready(plan)
         if error is not None:
             tally.later += 1
@@ -193,6 +185,30 @@ def plans(
             dead.append(kind)
             continue
         yield plan
+
+
+def _way(control: Controller, item: str, T: tf.Float, out: tf.Float | None, tally: Tally) -> tuple[tf.Float, tf.Float] | None:
+    """World tool pose (4, 4) and approach (k, n) to it for a grasp, a little shallower when the fingertips have no room below."""
+    for posture in control.postures(T):
+        if tally.misses(posture):
+            return None
+        here, joints = T, posture.joints
+        hit = _hit(control, item, joints)
+        tally.met(hit)
+        if hit is not None:
+            deep = NEAR - hit.distance + 2 * POSITION_TOLERANCE  # what inverse kinematics may leave of it
+            if not {hit.first, hit.second} & {"finger_0", "finger_1"} or item in (hit.first, hit.second) or deep > SHALLOWER:
+                continue
+            here = T @ tf.translate((0.0, 0.0, -deep))
+            above = next(control.postures(here, joints))
+            if not above.ok or _hit(control, item, above.joints) is not None:
+                continue
+            joints = above.joints
+        path = _approach(control, here, joints, out, tally)
+        if path is not None:
+            return here, path
+    tally.blocked += 1
+    return None
 
 
 def kind_of(T_item_tcp: tf.Float) -> tf.Float:
