@@ -174,7 +174,7 @@ class Stage:
             return group
         known = which.placed(self, phrase, [t for t in self.known(names, exclude) if self.alike(t, phrase)])
         wanted = self.count(phrase)
-        if phrase.fresh:
+        if phrase.fresh or (phrase.kind == "one" and phrase.count is not None):  # "three apples here and two there"
             known = [thing for thing in known if thing not in self.handled]
             if known and (phrase.count is None and phrase.quantity != "one"):
                 return tuple(known)

@@ -276,6 +276,9 @@ class English:
                 self.deeds.modify(Command(action=last.action, word=last.word, themes=things))
             )  # "and the apple in the bowl"
             return
+        if last is not None and len(self.draft.commands) > self.deeds.sentence and not self.cursor.sees("relation", "adverb"):
+            self.deeds.add(replace(last, themes=things))  # "put the apple in the bowl and the banana too"
+            return
         place = self.things.where()
         surface = place_of_surface(things[0]) if len(things) == 1 else None
         if surface is not None and place is None:
