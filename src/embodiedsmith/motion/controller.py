@@ -25,6 +25,7 @@ from embodiedsmith.tasks.session import Session
 from embodiedsmith.world import transforms as tf
 
 if TYPE_CHECKING:
+    from embodiedsmith.motion.clearing import Sweep
     from embodiedsmith.motion.placing import Spot
 
 SLIP = 0.02  # [m] a held item may shift in the hand before it counts as lost
@@ -89,6 +90,10 @@ class Controller:
         self.plans = 0
         self.stage = 0
         """Which stage of a goal that is a sequence the present step is for."""
+        self.ahead: tuple[Step, ...] = ()
+        """The steps of the plan after the present one."""
+        self.sweeps: dict[str, Sweep] = {}
+        """What doors and drawers pass through, by `item.joint`; see `clearing`."""
         self._imagined: tf.Float | None = None
         self.promised: dict[Step, Spot] = {}
         """Where it was found, when an item was picked, that the step that puts it down can be done."""

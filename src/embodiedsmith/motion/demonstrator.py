@@ -78,10 +78,10 @@ def _run(control: Controller, steps: tuple[Step, ...]) -> Failure | None:
     queue = list(steps)
     while queue:
         step = queue.pop(0)
-        control.label, control.stage = str(step), step.stage
+        control.label, control.stage, control.ahead = str(step), step.stage, tuple(queue)
         session.note("skill_started", step.args, str(step))
         try:
-            skills()[step.skill].run(control, step.args, tuple(queue))
+            skills()[step.skill].run(control, step.args, control.ahead)
         except MotionError as error:
             session.note("skill_failed", step.args, f"{error.code}: {error.what}")
             failure = error.failure(skill=str(step), step=session.steps)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from embodiedsmith.assets.asset import Cavity
+from embodiedsmith.motion.clearing import blockers
 from embodiedsmith.motion.grasping import FINGER_ROOM
 from embodiedsmith.motion.planner import Fact
 from embodiedsmith.spec import split_reference
@@ -166,6 +167,7 @@ class Survey:
                 if self.still.isdisjoint(self.carried(part)):
                     self.facts.add(("part_zone", part, self.zone(item)))
                 self.facts |= {("covers", part, place) for place in self._below(part)}
+                self.facts |= {("blocks", other, part) for other in self._blockers(part)}
                 if self.world.joint(part)[1] < AWAY:
                     self.facts.add(("away", part))
                 if self.world.joint(part)[1] >= OPENED:
@@ -173,6 +175,16 @@ class Survey:
                 elif predicate("closed").margin(self.world, (part,)) > 0:
                     self.facts.add(("shut", part))
         return parts
+
+    def _blockers(self, part: str) -> list[str]:
+        """What stands in the way of a part; neither what comes along with it nor what lies in something else that does."""
+        inside = {item: self.places[place].owner for item, place in self.at.items() if self._is_cavity(place)}
+        mine = {split_reference(part)[0], *self.carried(part)}
+        found = blockers(self.world, part, [i for i in self.at if i not in mine and inside.get(i) not in mine])
+        return [item for item in found if inside.get(item) not in found]
+
+    def _is_cavity(self, place: str) -> bool:
+        return place in self.places and self.places[place].cavity
 
     def _still(self) -> frozenset[str]:
         """What must stay, with all that it stands on or in."""

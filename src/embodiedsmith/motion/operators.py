@@ -14,6 +14,8 @@ FACTS: dict[str, tuple[str, ...]] = {
     "shut": ("part",),
     "away": ("part",),
     "covers": ("part", "place"),
+    "blocks": ("item", "part"),
+    "aside": ("item",),
     "gate": ("place", "part"),
     "ungated": ("place",),
     "bare": ("place",),

@@ -9,6 +9,7 @@ from itertools import islice
 import numpy as np
 
 from embodiedsmith.assets.asset import Cavity, Shape, Support
+from embodiedsmith.motion import clearing
 from embodiedsmith.motion.controller import FINGER_PLAY, Controller, closed_on
 from embodiedsmith.motion.grasping import GraspPlan, Tally
 from embodiedsmith.spec import split_reference
@@ -307,13 +308,20 @@ def _points(control: Controller, item: str, place: Support | Cavity, T_world_pla
     base = tf.inverse(T_world_place) @ np.append(control.base_pose()[:3, 3], 1.0)
     reach = control.robot.arm.reach
 
+    bars = clearing.barred(control, item)
+    upright = tf.turn_z(float(np.arctan2(*control.world.item_pose(item)[[1, 0], 0])))
+
     def awkward(point: tuple[float, float]) -> tuple[bool, float]:
-        crowded = any(np.hypot(point[0] - x, point[1] - y) < radius + r + 0.035 for _, x, y, r in others)
+        there = tf.translate((T_world_place @ np.array([*point, DROP, 1.0]))[:3]) @ upright
+        crowded = bars(there) or any(np.hypot(point[0] - x, point[1] - y) < radius + r + 0.035 for _, x, y, r in others)
         distance = float(np.hypot(point[0] - base[0], point[1] - base[1]))
         return crowded, max(0.0, distance - 0.8 * reach) + max(0.0, 0.3 - distance)
 
-    free = sorted(points[1:], key=awkward)[:SPOTS]
-    return [*sorted(points[:1] + free, key=lambda p: awkward(p)[0])] if not narrow else points
+    if narrow:
+        return points
+    ranked = {point: awkward(point) for point in points}
+    free = sorted(points[1:], key=ranked.__getitem__)[:SPOTS]
+    return sorted(points[:1] + free, key=lambda p: ranked[p][0])
 
 
 def _inside_shape(point: tuple[float, float], half: tuple[float, float], shape: Shape) -> bool:

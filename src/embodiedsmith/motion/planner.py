@@ -71,7 +71,7 @@ def ground(situation: Situation, operators: tuple[Operator, ...], impossible: Ca
             action = _fill(operator, bound, fixed)
             if not any(impossible(f) for f in action.adds):
                 found.append(action)
-    found = [_cleared(_gathered(a, situation.facts), situation.facts) for a in found]
+    found = [_unblocked(_cleared(_gathered(a, situation.facts), situation.facts), situation.facts) for a in found]
     found = _reachable(found, situation.facts)
     moving = {f for a in found for f in a.adds if f[0] in STALE} | {f for f in situation.facts if f[0] in STALE}
     found = [_with_stale(a, moving) for a in found]
@@ -155,6 +155,23 @@ def _cleared(action: Action, facts: frozenset[Fact]) -> Action:
     reached |= {f[1] for f in facts if f[0] == "gate" and f[2] in opened}
     covers = {("away", f[1]) for f in facts if f[0] == "covers" and f[2] in reached}
     return replace(action, needs=action.needs | covers) if covers else action
+
+
+def _unblocked(action: Action, facts: frozenset[Fact]) -> Action:
+    """The action with what stands in the way of the part it moves put elsewhere before it.
+
+    What is taken up is put down out of the way, unless it is put among other things: then only these say where.
+    """
+    moved = {f[1] for f in action.adds if f[0] in ("opened", "shut")}
+    blockers = {f[1] for f in facts if f[0] == "blocks"}
+    taken = {f[1] for f in action.adds if f[0] == "holding"} & blockers
+    arranged = {f[1] for f in action.adds if f[0] in ARRANGED | {"posed"}} & blockers
+    return replace(
+        action,
+        needs=action.needs | {("aside", f[1]) for f in facts if f[0] == "blocks" and f[2] in moved},
+        adds=action.adds | {("aside", item) for item in taken},
+        removes=action.removes | {("aside", item) for item in arranged},
+    )
 
 
 def _with_stale(action: Action, moving: set[Fact]) -> Action:

@@ -241,6 +241,8 @@ def _to_the_point(situation: Situation, actions: tuple[Action, ...]) -> tuple[Ac
     things aside: with fewer choices, longer plans are found."""
     facts = situation.facts
     needed = {split_reference(name)[0] for f in situation.wanted for name in f[1:]} | {f[1] for f in facts if f[0] == "holding"}
+    reached = needed | {split_reference(f[2])[0] for f in facts if f[0] == "at" and f[1] in needed}
+    needed |= {f[1] for f in facts if f[0] == "blocks" and split_reference(f[2])[0] in reached}
     owner = {f[1]: f[2] for f in facts if f[0] == "on_top"}
     standing = {f[1]: owner[f[2]] for f in facts if f[0] == "at" and f[2] in owner}
     while more := {item for item, below in standing.items() if below in needed} - needed:

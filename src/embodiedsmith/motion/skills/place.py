@@ -8,7 +8,7 @@ from itertools import chain, islice
 
 import numpy as np
 
-from embodiedsmith.motion import arranging, placing
+from embodiedsmith.motion import arranging, clearing, placing
 from embodiedsmith.motion.controller import CARE, Controller
 from embodiedsmith.motion.detours import detour
 from embodiedsmith.motion.errors import MotionError
@@ -73,14 +73,14 @@ def through_front(control: Controller, step: Step) -> bool:
 
 def _spots(control: Controller, step: Step, load: Load) -> Iterator[Spot]:
     if arranging.arranges(step):
-        return arranging.spots(control, load, arranging.wanted(control, step))
+        return clearing.free_first(control, load.item, arranging.spots(control, load, arranging.wanted(control, step)))
     if step.skill == "place_at":
         point = place_point(control, step).params
         return placing.at_point(control, load, (point["x"], point["y"], point["z"]))
     owner, part = split_reference(step.args[1])
     if any(c.name == part for c in control.world.assets[owner].affordances.cavities):
         return placing.inside_cavity(control, load, step.args[1])
-    return placing.on_support(control, load, step.args[1])
+    return clearing.free_only(control, load.item, placing.on_support(control, load, step.args[1]))
 
 
 def put_down(control: Controller, step: Step) -> None:
