@@ -3,7 +3,7 @@
 What the demonstrator would plan is planned, by the demonstrator's own planners and from its own draws, but nothing is simulated:
 opened parts are imagined open, and what has been put away is imagined away, for nobody knows yet where exactly it ends. So what
 is refused here fails in the execution, too. Left out, because it cannot be known before: where things end that are pushed or
-closed, and where a robot on wheels stands.
+closed, where a robot on wheels stands, and how what lies in a drawer slides about while that is pulled open.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from embodiedsmith.motion.standing import suppose
 from embodiedsmith.spec import EditKind, Finding, split_reference
 from embodiedsmith.tasks import Session
 from embodiedsmith.world import SettleError
+from embodiedsmith.world import transforms as tf
 
 AWAY = 50.0  # [m] up, where things are imagined that have been put somewhere
 
@@ -78,6 +79,7 @@ def _faults(context: Context, attempt: int) -> list[Finding]:
 def _walk(context: Context, control: Controller, steps: tuple[Step, ...]) -> None:
     """Plan the steps that can be foreseen; raises MotionError for the first that cannot be done."""
     away: set[str] = set()
+    pulled: set[str] = set()
     for k, step in enumerate(steps):
         control.stage = step.stage
         control.look()
@@ -86,7 +88,10 @@ def _walk(context: Context, control: Controller, steps: tuple[Step, ...]) -> Non
         if step.skill == "open":
             context.plans += 1
             part = Articulation(control, step.args[0])
-            suppose(part, plan_arc(part, (*WIDE[part.info.kind], *PARTS), push=False, stage=step.skill).fraction)
+            plan = plan_arc(part, (*WIDE[part.info.kind], *PARTS), push=False, stage=step.skill)
+            suppose(part, plan.fraction)
+            pulled.add(part.name)
+            _arm_at(control, plan.arc[-1])
         elif step.skill == "close":
             part = Articulation(control, step.args[0])
             if k == 0:
@@ -94,7 +99,7 @@ def _walk(context: Context, control: Controller, steps: tuple[Step, ...]) -> Non
                 plan_arc(part, (0.0, *CLOSING), push=True, stage=step.skill)
             suppose(part, 0.0)
         elif step.skill == "pick":
-            if not _moved(step.args, away):
+            if not _moved(step.args, away) and _carrier(control, step.args[1]) not in pulled:
                 context.plans += 1
                 _pick(control, step, steps[k + 1 :], away)
             away.add(step.args[0])
@@ -106,7 +111,22 @@ def _pick(control: Controller, step: Step, upcoming: tuple[Step, ...], away: set
     """Plan a grasp, and with it the way to put the thing down, unless that is with something that will have moved by then."""
     following = place_of_item(step.args[0], upcoming)
     lost = following is not None and _moved(following.args[1:], away)
-    grasp_plan(control, step.args, () if lost else upcoming)
+    plan = grasp_plan(control, step.args, () if lost else upcoming)
+    promised = None if following is None else control.promised.get(following)
+    _arm_at(control, plan.joints if promised is None or promised.joints is None else promised.joints)
+
+
+def _carrier(control: Controller, place: str) -> str | None:
+    """The joint, as `item.joint`, that what lies at a place moves with; None when it stays."""
+    owner, part = split_reference(place)
+    asset = control.world.assets.get(owner)
+    cavities = () if asset is None else asset.affordances.cavities
+    return next((f"{owner}.{c.joint}" for c in cavities if c.name == part and c.joint and c.body != "root"), None)
+
+
+def _arm_at(control: Controller, joints: tf.Float) -> None:
+    """Imagine the arm where a motion ends: from there it finds postures that it does not find from home."""
+    control.world.command[control.base_size : control.world.joint_count] = joints
 
 
 def _moved(references: tuple[str, ...], away: set[str]) -> bool:
