@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from roundtrip_goals import Drawn, differences, drawn
+from roundtrip_goals import Drawn, drawn
+from roundtrip_same import differences
 from task_worlds import p
 
 from embodiedsmith.forge.agents import RuleAgent
