@@ -14,7 +14,6 @@ from typing import TextIO
 
 from embodiedsmith import embodiments
 from embodiedsmith.episodes.forging import Forged, forged, keep_result
-from embodiedsmith.episodes.format import decode
 from embodiedsmith.episodes.lessons import lessons_of
 from embodiedsmith.episodes.store import EpisodeStore
 from embodiedsmith.forge.auto.archive import NEAR, Archive
@@ -134,10 +133,7 @@ def _fold(store: EpisodeStore, archive: Archive, first: int, cells: Sequence[Cel
             _drop(store, entry, f"is much like scenario {near[0].index}: {near[1]:.2f} apart of {NEAR:g}")
             archive.missed(index, cell, {"novelty.duplicate": 1})
             continue
-        path = store.run.file("scenarios", f"{entry.scenario}.witness.parquet")
-        with storage_errors(path):
-            witness = decode(path.read_bytes(), str(path))
-        archive.made(index, scenario, horizon(witness.events))
+        archive.made(index, scenario, horizon(store.witness(entry.scenario).events))
     _sweep(store)
 
 
