@@ -518,7 +518,7 @@ def _create(out: str | Path, config: Mapping[str, Any], brief: Brief, *, quiet: 
     """
     draft = agents.get(brief.agent).propose(brief, generator(brief.seed, "reading"))
     if not quiet:
-        print("\n".join([f"read as, for example: {draft.reading}", *draft.warnings]), file=sys.stderr)
+        print("\n".join([f"for example: {draft.reading}", *draft.warnings]), file=sys.stderr)
     return _new_run(out, config)
 
 
