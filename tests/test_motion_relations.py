@@ -5,15 +5,18 @@ from __future__ import annotations
 import math
 from functools import cache
 
+import mujoco
 import numpy as np
 import pytest
 from forge_scenes import draft, item, says
-from task_worlds import STILL, Bench, bench, p
+from task_worlds import BLOCK_GRIP, STILL, Bench, bench, p
 from task_worlds import kitchen as furnish
 
 from embodiedsmith.forge.layout import layout
 from embodiedsmith.motion import MotionError, Step, arranging, demonstrate
+from embodiedsmith.motion.collision import Hit
 from embodiedsmith.motion.controller import Controller
+from embodiedsmith.motion.grasping import Tally
 from embodiedsmith.motion.placing import Load
 from embodiedsmith.motion.skills import skills
 from embodiedsmith.spec import All, Goal, Predicate, Scenario, Sequence
@@ -194,6 +197,44 @@ def test_failures_name_what_is_handled_first_and_what_is_in_the_way() -> None:
     failure = recording.failure
     assert failure is not None and failure.code == "pick.blocked", failure
     assert failure.subjects[0] == "block" and {*failure.subjects[1:]} <= {*names[1:]} and len(failure.subjects) >= 3
+
+
+@pytest.mark.parametrize(
+    ("tally", "code", "subjects", "said"),
+    [
+        (Tally(), "place.no_spot", ("mug", "bowl.inside"), "no spot for mug"),
+        (Tally(tried=3, unreachable=3, nearest=0.04), "place.unreachable", ("mug", "bowl.inside"), "misses by 4.0 cm"),
+        (Tally(tried=3, unreachable=1, blocked=2), "place.unreachable", ("mug", "bowl.inside"), "straight way"),
+        (Tally(tried=3, blocked=3, blocker=Hit("robot", "can", -0.01)), "place.blocked", ("mug", "can"), "robot against can"),
+    ],
+    ids=["none", "far", "no line", "blocked"],
+)
+def test_candidates_turned_down_are_a_typed_failure(tally: Tally, code: str, subjects: tuple[str, ...], said: str) -> None:
+    if tally.blocker is not None:
+        tally.met(tally.blocker)
+    error = tally.error("place", "mug", ("bowl.inside",))
+    assert (error.code, error.subjects) == (code, subjects) and said in error.what
+
+
+def test_what_the_hand_and_what_it_holds_touch_is_known() -> None:
+    control = robot()
+    world = control.world
+    before = world.save()
+    T = world.tcp() @ tf.translate((0.0, 0.0, -0.0225))
+    x, y, z = (T @ np.array([0.0, 0.0, 0.0, 1.0]))[:3]
+    try:
+        world.set_robot(world.data, world.home, BLOCK_GRIP)
+        for item, rise in (("block", 0.0), ("block2", 0.045 - 1e-4)):
+            at = world.items[item].qpos
+            world.data.qpos[at : at + 3] = x, y, z - rise
+            world.data.qpos[at + 3 : at + 7] = tf.quaternion(T[:3, :3] @ tf.turn((1.0, 0.0, 0.0), math.pi)[:3, :3])
+        mujoco.mj_forward(world.model, world.data)
+        assert "block" in control.touched()
+        control.take("block")
+        assert control.touched() == ("block2",)
+    finally:
+        control.let_go()
+        world.restore(before)
 
 
 def test_a_goal_that_is_missed_after_all_names_its_things() -> None:
