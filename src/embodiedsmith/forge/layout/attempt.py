@@ -10,7 +10,7 @@ import numpy as np
 
 from embodiedsmith.assets.asset import Asset, Cavity, Support
 from embodiedsmith.embodiments.description import Robot
-from embodiedsmith.forge.layout import furniture, reach, relations, robot, spots
+from embodiedsmith.forge.layout import before, furniture, reach, relations, robot, spots
 from embodiedsmith.forge.layout.failures import Failure, NoPlaceError
 from embodiedsmith.forge.layout.furniture import Draw
 from embodiedsmith.forge.layout.gaps import gap_table
@@ -18,7 +18,7 @@ from embodiedsmith.forge.layout.needs import Needs
 from embodiedsmith.forge.layout.prisms import Float, Kind, Plan, Prism, grown
 from embodiedsmith.forge.layout.region import Region
 from embodiedsmith.forge.layout.volumes import apply, volumes
-from embodiedsmith.spec import Item, Pose, Scenario
+from embodiedsmith.spec import Item, Pose, Predicate, Scenario
 from embodiedsmith.spec.scene import Relation
 from embodiedsmith.world import CompileError
 from embodiedsmith.world import transforms as tf
@@ -164,8 +164,11 @@ class Attempt:
         elif item.fixed:
             self._seek(item, lambda: region.draw_facing(self))
         else:
-            heading = self.heading(item)
-            self._seek(item, relations.guided(self, item, region) or (lambda: region.draw(self, heading)))
+            heading, guided = self.heading(item), relations.guided(self, item, region)
+            if guided is None:
+                self._seek(item, lambda: region.draw(self, heading))
+            else:
+                self._seek(item, guided[1], guided[0])
 
     def _anywhere_before_robot(self) -> Draw:
         def draw() -> Pose:
@@ -179,12 +182,19 @@ class Attempt:
 
     # ------------------------------------------------------------------ drawing until it fits
 
-    def _seek(self, item: Item, draw: Draw) -> None:
-        """Draw poses in the item's support frame until one is in reach and clear of everything, and place the item there."""
+    def _seek(self, item: Item, draw: Draw, asked: Predicate | None = None) -> None:
+        """Draw poses in the item's support frame until one is in reach and clear of everything, and place the item there.
+
+        `asked` is the relation of the start for which they are drawn.
+        """
         T_world_frame = self.region(item.id, item.parent, item.relation, item.support).T_world
         related = self.related(item.id)
         failure = self.failure(item.id, item.parent)
+        if asked is not None:
+            failure.what = f"{asked.args[0]}, {relations.said(asked)}"
+            failure.others = tuple(a for a in asked.args if a != item.id)
         found: list[tuple[float, Pose, list[tuple[Item, Float]]]] = []
+        enough = int(self.rng.integers(1, (self.stands if item.fixed else self.choices) + 1))
         for _ in range(FURNITURE_TRIES if item.fixed else TRIES):
             pose = draw()
             if pose is None:
@@ -195,7 +205,8 @@ class Attempt:
             if beyond > 0:
                 failure.beyond(beyond)
                 continue
-            broken = relations.broken(self, {i.id: T for i, T in load})
+            there = {i.id: T for i, T in load}
+            broken = relations.broken(self, there) or spots.beside(self, there)
             if broken is not None:
                 failure.breaks(*broken)
                 continue
@@ -204,7 +215,7 @@ class Attempt:
                 failure.taken(near, -slack)
                 continue
             found.append((self._spent(item, load[0][1], slack), pose, load))
-            if len(found) == (self.stands if item.fixed else self.choices):
+            if len(found) == enough:
                 break
         if not found:
             raise NoPlaceError(failure)
@@ -260,6 +271,8 @@ class Attempt:
         gaps = self.plan.separations(prisms)[:, others]
         kinds = np.array([self.plan.prisms[k].kind for k in others])
         slack = gaps - self.gaps[np.array([p.kind for p in prisms])[:, None], kinds[None]]
+        if self.needs.cleared:
+            slack[before.shared(self.needs, prisms, [self.plan.prisms[k] for k in others])] = math.inf
         worst = int(slack.min(axis=0).argmin())
         return self.plan.prisms[others[worst]].owner, float(slack[:, worst].min())
 

@@ -74,7 +74,9 @@ class Failure:
         crowded = self.hits.total() + self.broken.total()
         if crowded > 0 and crowded >= CROWDED * (crowded + self.far):
             return self._no_space()
-        return self._out_of_reach() if self.far else self._too_large()
+        if self.far:
+            return self._out_of_reach()
+        return self._no_space() if self.others else self._too_large()
 
     def _head(self) -> str:
         x, y = (100 * v for v in self.size)

@@ -15,6 +15,7 @@ LIFT = 0.015  # [m] least play above a thing that is set into a cavity from its 
 GROWTH = (1.15, 1.3, 1.5)  # factors by which a container may grow
 CHANGES = ((1.15, 1.0), (1.0, 0.9), (1.3, 1.0), (1.0, 0.8), (1.3, 0.8), (1.5, 0.8))  # of container and thing, in the order tried
 HEAPS = (*((larger, 1.0) for larger in GROWTH), (1.5, 0.9), (1.5, 0.8))  # of container and things, for several that go into one
+LOOSE = 0.5  # part of a tray that things put on it at any turn may cover
 BETWEEN = 0.03  # [m] between things that are put side by side on one
 DEEPER = 1.2  # factor by which a work surface may grow in depth: the arm gets no farther
 FLAT = 0.75  # part of the floor of a shallow container that things side by side may cover
@@ -191,7 +192,7 @@ def _lies_flat(place: str, built: dict[str, Asset], needs: Needs) -> bool:
     sizes = [built[i].size[:2] + BETWEEN for i in items]
     widths = sorted((float(s.min()) for s in sizes), reverse=True)
     area = sum(float(s[0] * s[1]) for s in sizes)
-    return area <= FLAT * x * y and widths[0] + widths[1] - BETWEEN <= max(x, y)
+    return area <= LOOSE * x * y and widths[0] + widths[1] - BETWEEN <= max(x, y)
 
 
 def _with(scenario: Scenario, changed: dict[str, AssetSpec]) -> Scenario:

@@ -67,6 +67,8 @@ class Needs:
     targets: tuple[Target, ...]
     parts: tuple[Part, ...]
     """Parts of furniture that are used."""
+    cleared: tuple[tuple[str, str], ...] = ()
+    """Free things that the start puts before furniture whose parts are moved, each with that: the robot puts them elsewhere."""
 
     def joints(self, item: str) -> frozenset[str]:
         """Joints of an item that the task moves, or may."""
@@ -115,7 +117,19 @@ def read(scenario: Scenario, built: dict[str, Asset]) -> Needs:
         if item.parent is not None and item.relation == "inside":
             first_cavity = built[item.parent].affordances.cavities[:1]
             parts |= _cavities(item.parent, item.support or next((c.name for c in first_cavity), None), built)
-    return Needs(handled=frozenset(handled), targets=tuple(dict.fromkeys(targets)), parts=tuple(parts))
+    cleared = _cleared(scenario, {p.item for p in parts if p.joint is not None})
+    for name, _ in cleared:
+        handled.add(name)
+        if all(t.item != name for t in targets) and (carrier := scene[name].parent) is not None:
+            targets.append(Target(item=name, place=carrier, part=scene[name].support, relation="on"))
+    return Needs(handled=frozenset(handled), targets=tuple(dict.fromkeys(targets)), parts=tuple(parts), cleared=cleared)
+
+
+def _cleared(scenario: Scenario, moved: set[str]) -> tuple[tuple[str, str], ...]:
+    """Free things that a relation of the start puts before one of the pieces of furniture whose parts are moved."""
+    free = {item.id for item in scenario.scene.items if not item.fixed}
+    said = [p.args for p in scenario.task.initial if p.name == "in_front_of"]
+    return tuple((thing, other) for thing, other in said if thing in free and other in moved)
 
 
 def _cavities(place: str, part: str | None, built: dict[str, Asset]) -> dict[Part, None]:

@@ -1,13 +1,13 @@
 """Where a thing must stand for a relation to hold: left of another as the robot sees it, behind it, near it, between two.
 
-Things are upright boxes here. Gaps are measured along level directions, between the boxes' faces.
+Gaps are measured along level directions, from above.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from embodiedsmith.forge.layout.furniture import Draw
 from embodiedsmith.forge.layout.prisms import Float, Kind, Prism, grown, pairwise
 from embodiedsmith.forge.layout.region import Region
+from embodiedsmith.forge.layout.volumes import outline
 from embodiedsmith.spec import Item, Pose, Predicate
 from embodiedsmith.tasks import predicate as kind_of
 from embodiedsmith.tasks.sides import SIDES, toward
@@ -27,7 +28,7 @@ PLACING = frozenset({*SIDES, "near", "between"})
 """Relations that say where a thing stands by other things."""
 WIDTH = 0.10  # [m] range of the gaps drawn
 SLIDE = 0.3  # part of the two half widths by which a thing beside another is shifted along it
-LEAST = 0.01  # [m] by which a relation holds at least before anything varies
+LEAST = 0.005  # [m] by which a relation holds at least before anything varies
 
 
 # ---------------------------------------------------------------------- whether a relation holds, whatever the reset draws
@@ -52,36 +53,39 @@ def said(relation: Predicate) -> str:
 def slack(attempt: Attempt, relation: Predicate, roots: Mapping[str, Float]) -> float:
     """How far [m] a relation of the start is from being broken by the reset's variation; negative: it can be."""
     numbers = kind_of(relation.name).resolve(relation.params)
-    boxes = [_box(attempt, a, roots[a]) for a in relation.args]
-    wide = [replace(b, half=grown(b.half, attempt.turn)) if b.kind == Kind.FREE else b for b in boxes]
-    play = attempt.jitter * sum(b.kind == Kind.FREE for b in boxes[:2])
+    play = attempt.jitter * sum(not attempt.items[a].fixed for a in relation.args[:2])
     if relation.name == "near":
-        return _near(attempt, boxes, wide, numbers["distance"], play)
+        boxes = [_box(attempt, a, roots[a]) for a in relation.args]
+        return _near(attempt, boxes, numbers["distance"], play)
+    prints = [Footprint.of(attempt, a, roots[a]) for a in relation.args]
     if relation.name == "between":
-        return _between(boxes, wide, numbers["across"], play)
+        return _between(prints, numbers["across"], play)
+    item, other = prints
     ahead = toward(relation.name, attempt.base)[:2]
-    gap, least = _gap(boxes, ahead), _gap(wide, ahead)
     across = np.array([-ahead[1], ahead[0]])
-    beside = max(_gap(boxes, across), _gap(boxes, -across))
-    return min(least - play, numbers["distance"] - gap - play, min(numbers["across"], least) - beside - play)
+    least = item.gap(other, ahead, least=True)
+    most = item.gap(other, ahead, least=False)
+    beside = max(item.gap(other, across, least=False), item.gap(other, -across, least=False))
+    return min(least - play, numbers["distance"] - most - play, min(numbers["across"], least) - beside - play)
 
 
-def _near(attempt: Attempt, boxes: list[Prism], wide: list[Prism], distance: float, play: float) -> float:
+def _near(attempt: Attempt, boxes: list[Prism], distance: float, play: float) -> float:
     """What is asked to be nearer than the variation allows for sure is put as near as it may be."""
-    spread = float(pairwise(boxes[:1], boxes[1:])[0, 0] - pairwise(wide[:1], wide[1:])[0, 0])
+    gap = float(pairwise(boxes[:1], boxes[1:])[0, 0])
+    spread = gap - float(pairwise([_turned(attempt, b) for b in boxes[:1]], [_turned(attempt, b) for b in boxes[1:]])[0, 0])
     closest = float(attempt.gaps[boxes[0].kind, boxes[1].kind]) + spread
     sure = min(play, max(0.0, distance - closest - 2 * LEAST))
-    return distance - float(pairwise(boxes[:1], boxes[1:])[0, 0]) - max(sure, LEAST)
+    return distance - gap - max(sure, LEAST)
 
 
-def _between(boxes: list[Prism], wide: list[Prism], across: float, play: float) -> float:
-    middle, start, end = (np.asarray(b.center) for b in boxes)
-    way = end - start
+def _between(prints: list[Footprint], across: float, play: float) -> float:
+    item, first, second = prints
+    way = second.middle - first.middle
     length = float(np.linalg.norm(way))
     along = way / length if length > 1e-6 else np.array([1.0, 0.0])
-    off = abs(float(along[0] * (middle - start)[1] - along[1] * (middle - start)[0]))
-    before, after = _gap([wide[0], wide[1]], along), _gap([wide[2], wide[0]], along)
-    return min(before - play, after - play, across - off - play)
+    off = abs(float(along[0] * (item.middle - first.middle)[1] - along[1] * (item.middle - first.middle)[0]))
+    gaps = item.gap(first, along, least=True), second.gap(item, along, least=True)
+    return min(*(gap - play for gap in gaps), across - off - play)
 
 
 def _box(attempt: Attempt, item: str, T: Float) -> Prism:
@@ -89,11 +93,41 @@ def _box(attempt: Attempt, item: str, T: Float) -> Prism:
     return attempt.spaces[item].solid(Kind.FIXED if fixed else Kind.FREE, item, T)
 
 
-def _gap(boxes: list[Prism], direction: Float) -> float:
-    """Gap [m] from the second box on to the first along a direction (2,)."""
-    first, second = boxes[:2]
-    apart = float(direction @ np.subtract(first.center, second.center))
-    return apart - reach_along(first, direction) - reach_along(second, direction)
+def _turned(attempt: Attempt, box: Prism) -> Prism:
+    """A box, that of a free thing grown to hold it at every turn of the reset."""
+    return replace(box, half=grown(box.half, attempt.turn)) if box.kind == Kind.FREE else box
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """An item from above as it may stand after a reset, but for its shift."""
+
+    turns: Float
+    """Points in the world at several turns within the reset's, as laid out the middle one, shape (k, n, 2)."""
+    radii: Float
+    """Of the discs round them, shape (n,)."""
+
+    @classmethod
+    def of(cls, attempt: Attempt, item: str, T: Float) -> Footprint:
+        """The footprint of an item at world pose `T`."""
+        points, radii = outline(attempt.built[item])
+        turn = 0.0 if attempt.items[item].fixed else attempt.turn
+        yaw = math.atan2(T[1, 0], T[0, 0]) + turn * np.linspace(-1.0, 1.0, 5)
+        c, s = np.cos(yaw), np.sin(yaw)
+        R = np.stack([np.stack([c, -s], -1), np.stack([s, c], -1)], 1)  # (k, 2, 2)
+        return cls(np.einsum("kij,nj->kni", R, points) + T[:2, 3], radii)
+
+    @property
+    def middle(self) -> Float:
+        """The middle of the box along the world's axes round it as laid out, shape (2,)."""
+        there = self.turns[len(self.turns) // 2]
+        return ((there - self.radii[:, None]).min(axis=0) + (there + self.radii[:, None]).max(axis=0)) / 2
+
+    def gap(self, other: Footprint, direction: Float, *, least: bool) -> float:
+        """Least or greatest gap [m] from another footprint on to this one along a direction (2,), over the turns of both."""
+        low = (self.turns @ direction - self.radii).min(axis=1)
+        high = (other.turns @ direction + other.radii).max(axis=1)
+        return float(low.min() - high.max() if least else low.max() - high.min())
 
 
 def reach_along(box: Prism, direction: Float) -> float:
@@ -115,14 +149,14 @@ def waits(attempt: Attempt, item: Item) -> bool:
     )
 
 
-def guided(attempt: Attempt, item: Item, region: Region) -> Draw | None:
-    """Draws poses in a region where the first relation of the start that speaks of the item holds; None: none does."""
+def guided(attempt: Attempt, item: Item, region: Region) -> tuple[Predicate, Draw] | None:
+    """The first relation of the start that speaks of the item, and poses in a region where it holds; None: none does."""
     for relation in attempt.scenario.task.initial:
         if relation.name not in PLACING or item.id not in relation.args:
             continue
         if all(a == item.id or a in attempt.roots for a in relation.args):
             others = {a: attempt.roots[a] for a in relation.args if a != item.id}
-            return within(attempt, region, lambda: place(attempt, relation, item.id, others))  # noqa: B023
+            return relation, within(attempt, region, lambda: place(attempt, relation, item.id, others))  # noqa: B023
     return None
 
 
@@ -185,7 +219,7 @@ def _least_gap(attempt: Attempt, box: Prism, anchor: Prism, direction: Float) ->
     gap = max(0.0, float(attempt.gaps[box.kind, anchor.kind]))
     for b in (box, anchor):
         if b.kind == Kind.FREE:
-            gap += reach_along(replace(b, half=grown(b.half, attempt.turn)), direction) - reach_along(b, direction)
+            gap += reach_along(_turned(attempt, b), direction) - reach_along(b, direction)
     return gap + 0.002
 
 

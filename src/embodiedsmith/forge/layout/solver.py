@@ -6,7 +6,7 @@ import numpy as np
 
 from embodiedsmith import embodiments
 from embodiedsmith.assets.asset import Asset
-from embodiedsmith.forge.layout import cameras, fit, furniture, mobile, needs, robot
+from embodiedsmith.forge.layout import before, cameras, fit, furniture, mobile, needs, robot
 from embodiedsmith.forge.layout.attempt import Attempt
 from embodiedsmith.forge.layout.errors import LayoutError
 from embodiedsmith.forge.layout.failures import Failure, NoPlaceError, merged
@@ -43,6 +43,7 @@ def layout(scenario: Scenario, rng: np.random.Generator, *, anticipate: bool = T
     if anticipate and body.base.kind == "planar":
         scenario, built = mobile.roomy(scenario, built, wanted)
     scenario, built = fit.fitted(scenario, built, wanted)
+    scenario, built = before.deepened(scenario, built, wanted)
     bases = _bases(scenario, built, wanted, rng, BASES, anticipate=anticipate)
     surface = furniture.work_surface(Attempt(scenario, built, body, wanted, rng, 0.0))
     failures: list[Failure] = []

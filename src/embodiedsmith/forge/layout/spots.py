@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from embodiedsmith.forge.layout import reach, relations
@@ -10,12 +11,13 @@ from embodiedsmith.forge.layout.furniture import Draw
 from embodiedsmith.forge.layout.needs import Target
 from embodiedsmith.forge.layout.prisms import Float, Kind, Prism
 from embodiedsmith.forge.layout.region import Region
-from embodiedsmith.spec import Item
+from embodiedsmith.spec import Item, Predicate
 from embodiedsmith.world import transforms as tf
 
 if TYPE_CHECKING:
     from embodiedsmith.forge.layout.attempt import Attempt
 
+LOOKS = 6  # spots looked at when a thing is placed beside which another is to stand
 TRIES = 80  # places drawn for one spot in one attempt
 
 
@@ -34,6 +36,37 @@ def reserve(attempt: Attempt) -> None:
                 _reserve(attempt, target)
 
 
+def beside(attempt: Attempt, moved: Mapping[str, Float]) -> tuple[str, tuple[str, ...]] | None:
+    """A relation that could not come about with things at new world poses: in words, and the others it speaks of.
+
+    What is to stand beside one of them must find a spot on the same support and within reach there, whatever else stands about.
+    """
+    there = {**attempt.roots, **moved}
+    coming = [
+        *_placed_at_start(attempt),
+        *((t.predicate, True) for t in attempt.needs.targets if t.relation in relations.PLACING),
+    ]
+    for relation, later in coming:
+        item, *others = relation.args
+        if not set(others) & set(moved) or any(o not in there for o in others) or attempt.items[others[0]].parent not in there:
+            continue
+        place = attempt.items[others[0]]
+        region = attempt.region(item, place.parent, place.relation, place.support)
+        ghost = Item(id=item, asset=attempt.items[item].asset, parent=place.parent)
+        around = {o: there[o] for o in others}
+        draw = relations.within(attempt, region, lambda: relations.place(attempt, relation, item, around))  # noqa: B023
+        poses = (draw() for _ in range(LOOKS))
+        if not any(p is not None and reach.excess(attempt, ghost, region.T_world @ tf.matrix(p)) <= 0 for p in poses):
+            return f"where {item} can be {'put' if later else ''} {relations.said(relation)}".replace("  ", " "), (item, *others)
+    return None
+
+
+def _placed_at_start(attempt: Attempt) -> list[tuple[Predicate, bool]]:
+    """Relations of the start whose first thing has no place yet."""
+    asked = [p for p in attempt.scenario.task.initial if p.name in relations.PLACING]
+    return [(p, False) for p in asked if p.args[0] not in attempt.roots and all(a in attempt.items for a in p.args)]
+
+
 def _reserve(attempt: Attempt, target: Target) -> None:
     region = _region(attempt, target)
     if target.relation == "inside" and _crowd(attempt, target) > 1 and not region.front:
@@ -44,6 +77,7 @@ def _reserve(attempt: Attempt, target: Target) -> None:
     related = attempt.related(target.place) | _carriers_after(attempt, target.place)
     words = f"{target.item}, to be put {target.words}"
     failure = attempt.failure(target.item, target.place, words)
+    failure.others = target.others if target.relation in relations.PLACING else ()
     found: list[tuple[float, Float, Prism]] = []
     for _ in range(TRIES):
         pose = draw()

@@ -14,6 +14,7 @@ from embodiedsmith import assets, embodiments
 from embodiedsmith.assets.asset import Asset, Handle
 from embodiedsmith.forge.layout.prisms import Float, Kind, Prism, prism
 from embodiedsmith.spec import AssetSpec
+from embodiedsmith.tasks.probe import geom_points
 from embodiedsmith.world import transforms as tf
 
 HAND_WIDTH = 0.20  # [m] across a Franka hand
@@ -142,6 +143,29 @@ def _hand_box(handle: Handle, T: Float) -> tuple[Float, float]:
 def _merged(parts: list[tuple[Float, float]]) -> list[tuple[Float, float]]:
     """What slides straight sweeps one box."""
     return [(np.concatenate([p for p, _ in parts]), parts[0][1])] if parts else []
+
+
+def outline(asset: Asset) -> tuple[Float, Float]:
+    """What an asset looks like from above: level discs round points (n, 2) in its root frame, and their radii (n,) [m].
+
+    Their convex hull is that of its collision shapes, joints closed.
+    """
+    return _outline(asset.spec.to_json())
+
+
+@lru_cache(maxsize=512)
+def _outline(asset_json: str) -> tuple[Float, Float]:
+    model = assets.build(AssetSpec.from_json(asset_json)).mjspec.compile()
+    data = mujoco.MjData(model)
+    mujoco.mj_kinematics(model, data)
+    points, radii = [np.zeros((0, 2))], [np.zeros(0)]
+    for geom in range(model.ngeom):
+        if model.geom_contype[geom] or model.geom_conaffinity[geom]:
+            local, radius = geom_points(model, geom)
+            world = local @ data.geom_xmat[geom].reshape(3, 3).T + data.geom_xpos[geom]
+            points.append(world[:, :2])
+            radii.append(np.full(len(local), radius))
+    return np.concatenate(points), np.concatenate(radii)
 
 
 @lru_cache(maxsize=16)
