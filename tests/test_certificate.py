@@ -164,6 +164,8 @@ def test_a_release_that_is_cut_short_leaves_no_scenario_without_its_certificate(
         with pytest.raises(KeyboardInterrupt):
             store.release(made().scenario, made().certificate, made().witness)
         assert store.scenario_ids() == []
+        left = [(f.code, f.severity) for f in validate_run(run)]
+        assert left == [("run.not_released", "warning")] * 2
         monkeypatch.undo()
         store.release(made().scenario, made().certificate, made().witness)
         assert validate_run(run, recheck=recheck) == []

@@ -57,6 +57,19 @@ def certificate_findings(store: EpisodeStore, scenario: Scenario, recheck: Reche
     return findings
 
 
+def orphans(store: EpisodeStore) -> list[Finding]:
+    """A warning for each certificate or witness whose scenario is not there."""
+    known = set(store.scenario_ids())
+    found = [
+        path.name
+        for kind in (".certificate.json", ".witness.parquet")
+        for path in sorted((store.run.path / "scenarios").glob(f"*{kind}"))
+        if path.name.removesuffix(kind) not in known
+    ]
+    said = "its scenario is not there: left by a killed writer, `smith resume` forges it again; or the scenario was taken away"
+    return [_finding("run.not_released", f"scenarios/{name}", said).model_copy(update={"severity": "warning"}) for name in found]
+
+
 def recheck(scenario: Scenario, certificate: Certificate, witness: Recording) -> list[str]:
     """Do a witness again in a fresh world, bit for bit, then show the goal its near misses again.
 

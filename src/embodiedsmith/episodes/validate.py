@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from embodiedsmith.episodes.certified import Recheck, certificate_findings
+from embodiedsmith.episodes.certified import Recheck, certificate_findings, orphans
 from embodiedsmith.episodes.format import EpisodeError, decode, faults_of
 from embodiedsmith.episodes.store import EpisodeStore
 from embodiedsmith.runtime.errors import SmithError
@@ -42,6 +42,7 @@ def validate_run(run: Run, replay: Replay | None = None, recheck: Recheck | None
             findings.append(_finding("run.scenario_damaged", f"scenarios/{scenario_id}.json", None, error.what))
         else:
             findings += certificate_findings(store, scenario, recheck)
+    findings += orphans(store)
     rows = store.rows()
     for row in rows:
         findings += _check(store, row, scenarios, replay)
