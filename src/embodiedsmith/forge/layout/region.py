@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from embodiedsmith.forge.layout import reach
+from embodiedsmith.forge.layout import before, reach
 from embodiedsmith.forge.layout.prisms import Float, grown
 from embodiedsmith.spec import Pose
+from embodiedsmith.tasks.sides import toward
 
 if TYPE_CHECKING:
     from embodiedsmith.forge.layout.attempt import Attempt
@@ -93,10 +94,15 @@ class Region:
     def _facing(self, attempt: Attempt, at: Float, *, play: float = 0.0, turn: float | None = None) -> Pose | None:
         """A pose near a point (2,), as near as the edges allow; with a given turn, or towards the robot but for some play."""
         x, y = (float(v) for v in at)
+        kept = before.room(attempt, self.item)
+        before_it = self.T_world[:3, :3].T @ toward("in_front_of", attempt.base)
         for _ in range(2):  # the turn decides how far it may stand to the side, and that decides the turn
             yaw = self._turn_to_robot(attempt, x, y, play) if turn is None else turn
             points = self._footprint(attempt, yaw, 0.0)
             low, high = -np.asarray(self.size) / 2 - points.min(axis=0), np.asarray(self.size) / 2 - points.max(axis=0)
+            if kept > 0:
+                axis = int(np.abs(before_it).argmax())
+                (high if before_it[axis] > 0 else low)[axis] -= kept * float(np.sign(before_it[axis]))
             if (low > high).any():
                 return None
             x, y = float(np.clip(x, low[0], high[0])), float(np.clip(y, low[1], high[1]))

@@ -186,7 +186,8 @@ def place(attempt: Attempt, relation: Predicate, item: str, others: Mapping[str,
         angle = anchor.yaw + float(attempt.rng.integers(4)) * math.pi / 2
         return _beside(attempt, item, anchor, np.array([math.cos(angle), math.sin(angle)]), numbers["distance"], anchor.yaw)
     ahead = toward(relation.name, attempt.base)[:2] * (1 if first else -1)
-    return _beside(attempt, item, anchor, ahead, numbers["distance"])
+    square = attempt.base.yaw if (item, other) in attempt.needs.cleared else None  # so that it takes the least room
+    return _beside(attempt, item, anchor, ahead, numbers["distance"], square)
 
 
 def _beside(attempt: Attempt, item: str, anchor: Prism, direction: Float, distance: float, square: float | None = None) -> Pose:
