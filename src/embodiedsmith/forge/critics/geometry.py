@@ -17,6 +17,7 @@ from embodiedsmith.forge.critics.base import Context
 from embodiedsmith.forge.layout import fit, needs
 from embodiedsmith.forge.layout.prisms import Float, Kind, Prism, grown, pairwise
 from embodiedsmith.forge.layout.volumes import volumes
+from embodiedsmith.motion.grasping import FINGER_ROOM
 from embodiedsmith.spec import EditKind, Finding, Item
 from embodiedsmith.world import transforms as tf
 from embodiedsmith.world.compile import joint_position
@@ -135,7 +136,9 @@ def _crowded(context: Context, roots: dict[str, Float]) -> Iterator[Finding]:
                 message=f"{a.id} and {b.id} are {100 * gap:.1f} cm apart; the variation at reset needs {100 * play:.1f} cm",
             )  # fmt: skip
         for mover, other in ((a, b), (b, a)):
-            yield from _in_the_way(moving[mover.id], solids[other.id], 0.0 if other.fixed else stray)
+            found = _in_the_way(moving[mover.id], solids[other.id], 0.0 if other.fixed else stray)
+            cleared = (other.id, mover.id) in wanted.cleared and _graspable(context, other.id)
+            yield from (_to_be_cleared(f) for f in found) if cleared else found
 
 
 def _solid(context: Context, item: Item, T: Float) -> Prism:
@@ -159,6 +162,17 @@ def _in_the_way(moving: list[Prism], solid: Prism, play: float) -> Iterator[Find
                 code=code, subjects=(owner, solid.owner), value=gap, limit=play, unit="m",
                 message=f"{owner} {what} {solid.owner}: {100 * gap:.1f} cm clear (at least {100 * play:.1f} cm)",
             )  # fmt: skip
+
+
+def _to_be_cleared(finding: Finding) -> Finding:
+    """The finding as a warning: the words put the thing there, and the robot puts it elsewhere."""
+    said = f"{finding.message}; the robot has to move {finding.subjects[1]} first"
+    return finding.model_copy(update={"severity": "warning", "message": said})
+
+
+def _graspable(context: Context, item: str) -> bool:
+    room = context.world.robot.arm.gripper.max_width - FINGER_ROOM
+    return any(g.width <= room for g in context.assets[item].affordances.grasps)
 
 
 def _carry(context: Context, a: Item, b: Item) -> bool:

@@ -81,7 +81,7 @@ def _walk(context: Context, control: Controller, steps: tuple[Step, ...]) -> Non
     away: set[str] = set()
     pulled: set[str] = set()
     for k, step in enumerate(steps):
-        control.stage = step.stage
+        control.stage, control.ahead = step.stage, steps[k + 1 :]
         control.look()
         if step.skill == "navigate":
             return
