@@ -19,6 +19,7 @@ from embodiedsmith.motion.articulation import Articulation, plan_arc
 from embodiedsmith.motion.controller import HELD_ACCELERATION, HELD_SPEED, Controller
 from embodiedsmith.motion.errors import MotionError
 from embodiedsmith.motion.skills import place, skills
+from embodiedsmith.motion.skills.open import WIDE
 from embodiedsmith.spec import All, AssetSpec, EmbodimentSpec, Item, Pose, Predicate, Scenario, SceneSpec, TaskSpec
 from embodiedsmith.tasks import Recording, Session, predicate
 from embodiedsmith.world import World
@@ -237,6 +238,24 @@ def test_what_lies_in_a_drawer_is_seen_where_it_is() -> None:
     plan_arc(part, (0.0,), push=True, stage="close")
     part.imagine(part.position)
     np.testing.assert_allclose(checker.data.qpos[at : at + 3], world.data.qpos[at : at + 3], atol=1e-9)
+
+
+def test_a_door_is_opened_so_that_it_does_not_shut_the_arm_in() -> None:
+    """Of the ways to lead a handle the first from whose end the arm gets home is taken; shut in, if there is no other."""
+    _, control = begin("microwave")
+    part = Articulation(control, "microwave.door")
+    wide = WIDE["hinge"]
+    plan = plan_arc(part, wide, push=False, stage="open")
+    assert plan.free and plan.fraction == wide[0]
+    assert part.leaves(plan.arc[-1], part.at(plan.fraction), plan.grips)
+    home = control.kin.home
+    T_under = control.kin.forward(home)
+    T_under[:3, 3] = 0.5, 0.0, -0.1
+    control.kin.home = control.kin.inverse(T_under, home).joints  # in the counter: no way leads there
+    try:
+        assert not plan_arc(part, wide, push=False, stage="open").free
+    finally:
+        control.kin.home = home
 
 
 def test_putting_down_what_is_not_in_the_hand_is_refused() -> None:

@@ -21,6 +21,7 @@ LAGS = (0.0, 0.5, 1.0, 0.25, 0.75)
 ARC_STEP = 0.06  # [rad] of a hinge between waypoints
 SLIDE_STEP = 0.02  # [m] of a slide
 YIELD = 0.15  # [rad] the arm may end off its target at the end of an arc: hinges and grips give; what counts is the part
+SHUT_IN = 12  # ways looked at from whose end the arm does not get home straight, before one of them is taken
 MOVES = 3  # times the hand takes hold anew
 LEAST_MOVE = 0.04  # of the opening range: less is not worth a move
 OVERSHOOT = {"slide": 0.006, "hinge": 0.02}
@@ -44,6 +45,8 @@ class ArcPlan:
     fraction: float
     """Opening fraction at its end."""
     grips: bool
+    free: bool
+    """Whether the arm gets home from its end on a straight way, rather than being shut in by what it has moved."""
 
 
 class Articulation:
@@ -252,14 +255,18 @@ class Articulation:
             raise MotionError(f"{stage}.stuck", f"no way back from {self.reference}", subjects=(self.reference,))
         control.follow(back, stage=stage, speed=0.6)
 
-    def leaves(self, end: tf.Float, position: float, grips: bool) -> bool:
-        """Whether the hand can back off from arm joints `end` once the part is at `position`."""
-        checker = self.control.checker
+    def leaves(self, end: tf.Float, position: float, grips: bool) -> bool | None:
+        """Whether the arm, after joints `end` with the part at `position`, backs off and gets home on a straight way.
+
+        None when it cannot even back off.
+        """
+        control, checker = self.control, self.control.checker
         now = self.position
         self.imagine(position)
         checker.set_gripper(self.opening if grips else 1.0)
         try:
-            return self.control.exit(checker.pose(end), end) is not None
+            back = control.exit(checker.pose(end), end)
+            return None if back is None else checker.path_hit(np.stack([back[-1], control.kin.home])) is None
         finally:
             self.imagine(now)
 
@@ -301,7 +308,7 @@ def move(part: Articulation, targets: tuple[float, ...], enough: float, *, push:
 
 
 def plan_arc(part: Articulation, targets: tuple[float, ...], *, push: bool, stage: str) -> ArcPlan:
-    """The first way found to bring the part to the most wanted target, else the way that gets farthest.
+    """A way to bring the part to the most wanted target, the first from whose end the arm gets home; else one that gets farthest.
 
     Raises:
         MotionError: `<stage>.unreachable` or `<stage>.blocked`.
@@ -316,7 +323,10 @@ def plan_arc(part: Articulation, targets: tuple[float, ...], *, push: bool, stag
     if push:
         starts = [*((T, None) for T in part.pushes()), *starts]
     best: ArcPlan | None = None
+    shut_in: list[ArcPlan] = []
     for T, bar in starts:
+        if len(shut_in) == SHUT_IN:
+            break
         tally.tried += 1
         for posture in control.postures(T):
             if tally.misses(posture):
@@ -331,8 +341,13 @@ def plan_arc(part: Articulation, targets: tuple[float, ...], *, push: bool, stag
             wanted = ahead if best is None else ahead[: ahead.index(best.fraction)]
             plan = _arc_plan(part, Start(T, bar, approach), wanted, tally)
             if plan is not None and plan.fraction == ahead[0]:
-                return plan
+                if plan.free:
+                    return plan
+                shut_in.append(plan)
+                break
             best = plan or best
+    if shut_in:
+        return shut_in[0]
     tally.blocked = tally.tried - tally.unreachable
     if best is None:
         raise tally.error(stage, part.reference)
@@ -358,8 +373,9 @@ def _arc_plan(part: Articulation, start: Start, wanted: list[float], tally: Tall
             goal -= OVERSHOOT[part.info.kind] * float(np.sign(part.info.open - part.info.closed))
         for lag in LAGS if part.info.kind == "hinge" else LAGS[:1]:
             arc = part.arc(start.T_world_tcp, goal, lag, axis, joints, tally)
-            if arc is not None and part.leaves(arc[-1], goal, start.bar is not None):
-                return ArcPlan(start.approach, arc, fraction, start.bar is not None)
+            free = None if arc is None else part.leaves(arc[-1], goal, start.bar is not None)
+            if arc is not None and free is not None:
+                return ArcPlan(start.approach, arc, fraction, start.bar is not None, free)
     return None
 
 
