@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+import mujoco
 import numpy as np
 import pytest
 from forge_scenes import DRAFTS, draft, item, says
@@ -389,3 +390,22 @@ def test_execution_says_how_it_failed() -> None:
     assert {f.code for f in findings} == {"execution.pick"}
     assert [f.message.split(":")[0] for f in findings] == ["attempt 1 of 2", "attempt 2 of 2"]
     assert all(f.subjects[0] == "block_1" and "pick.unreachable in step 1, pick(block_1" in f.message for f in findings)
+
+
+def test_what_the_variation_brings_within_reach_is_not_refused() -> None:
+    """The execution critic tries two starts: what is within reach from either is let through to it."""
+    context = Context(on_table((0.05, 0.2), (0.05, -0.2)))
+    start, starts = context.start, []
+
+    def first_far(attempt: int = 0) -> World:
+        starts.append(attempt)
+        world = start(attempt)
+        if attempt == 0:
+            at = world.items["block_1"].qpos
+            world.data.qpos[at] += 1.0
+            mujoco.mj_kinematics(world.model, world.data)
+        return world
+
+    context.start = first_far  # type: ignore[method-assign]
+    assert BY_NAME["reach"].review(context) == []
+    assert set(starts) == {0, 1}

@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping
 import numpy as np
 
 from embodiedsmith.assets.asset import Handle
-from embodiedsmith.forge.critics.base import Context
+from embodiedsmith.forge.critics.base import ATTEMPTS, Context
 from embodiedsmith.forge.layout import needs
 from embodiedsmith.forge.layout.needs import Target
 from embodiedsmith.forge.layout.volumes import USED
 from embodiedsmith.motion.errors import MotionError
-from embodiedsmith.motion.grasping import FINGER_ROOM
+from embodiedsmith.motion.grasping import FINGER_ROOM, FLIP
 from embodiedsmith.motion.kinematics import Kinematics, kinematics
 from embodiedsmith.spec import EditKind, Finding, predicates
 from embodiedsmith.tasks import predicate
@@ -27,7 +27,8 @@ from embodiedsmith.world import transforms as tf
 from embodiedsmith.world.compile import body_frame
 
 TILTS = (0.0, 0.5, -0.5, 0.9, -0.9)  # [rad] about a bar, by which a hand may hold it
-MISS = 0.002  # [m] by which a place may be missed
+MISS = 0.002  # [m] by which a tool pose may be missed
+NEARLY = 0.05  # [m] by which the spots looked at may all be missed where a thing is put down: others lie between them
 AJAR = 0.3  # opening fraction from which a part need not be held by its handle
 FROM_ABOVE = 12  # yaws of a hand that points down
 SPOTS = ((0.0, 0.0), (0.4, 0.0), (-0.4, 0.0), (0.0, 0.4), (0.0, -0.4), (0.4, 0.4), (0.4, -0.4), (-0.4, 0.4), (-0.4, -0.4))
@@ -50,20 +51,30 @@ class ReachCritic:
     }
 
     def review(self, context: Context) -> list[Finding]:
-        """What is out of reach, with the distance that is missing."""
-        try:
-            world = context.start()
-        except SettleError as error:
-            return [f.model_copy(update={"code": "reach.start_moves"}) for f in error.findings]
-        wanted = needs.read(context.scenario, context.assets)
-        pushed = _pushed(context)
-        arm = _Arm(world)
-        findings = [f for item in sorted(wanted.handled - pushed) if (f := _grasp(arm, item)) is not None]
-        for part in wanted.parts:
-            if part.required and part.joint is not None:
-                findings += _handles(arm, part.item, part.joint)
-        findings += [f for target in wanted.targets if target.item not in pushed and (f := _target(arm, target)) is not None]
-        return findings + _points(arm, context)
+        """What is out of reach, with the distance that is missing; nothing when from any start looked at all is within."""
+        found: list[Finding] = []
+        for attempt in range(ATTEMPTS):
+            findings = _faults(context, attempt)
+            if not findings:
+                return []
+            found = found or findings
+        return found
+
+
+def _faults(context: Context, attempt: int) -> list[Finding]:
+    try:
+        world = context.start(attempt)
+    except SettleError as error:
+        return [f.model_copy(update={"code": "reach.start_moves"}) for f in error.findings]
+    wanted = needs.read(context.scenario, context.assets)
+    pushed = _pushed(context, attempt)
+    arm = _Arm(world)
+    findings = [f for item in sorted(wanted.handled - pushed) if (f := _grasp(arm, item)) is not None]
+    for part in wanted.parts:
+        if part.required and part.joint is not None:
+            findings += _handles(arm, part.item, part.joint)
+    findings += [f for target in wanted.targets if target.item not in pushed and (f := _target(arm, target)) is not None]
+    return findings + _points(arm, context)
 
 
 class _Arm:
@@ -78,17 +89,17 @@ class _Arm:
         self.T_world_base = tf.matrix(base)
         self._T_base_world = tf.inverse(self.T_world_base)
 
-    def finding(self, subjects: tuple[str, ...], what: str, tools: Iterable[tf.Float]) -> Finding | None:
-        """None when one of the tool poses is in reach; else by how much the nearest is missed."""
+    def finding(self, subjects: tuple[str, ...], what: str, tools: Iterable[tf.Float], limit: float = MISS) -> Finding | None:
+        """None when one of the tool poses is in reach up to `limit` [m]; else by how much the nearest is missed."""
         missed = math.inf
         for T in tools:
             missed = min(missed, self._missed(T) if self.stands else self._missed_height(T))
-            if missed < MISS:
+            if missed < limit:
                 return None
         if missed == math.inf:  # nothing was asked
             return None
         return Finding(
-            code="reach.unreachable", subjects=subjects, value=missed, limit=MISS, unit="m",
+            code="reach.unreachable", subjects=subjects, value=missed, limit=limit, unit="m",
             message=f"{what} is out of reach: the hand stays {100 * missed:.1f} cm away",
         )  # fmt: skip
 
@@ -114,10 +125,10 @@ class _Arm:
         return max(0.0, abs(float(T_world_tool[2, 3]) - robot.arm_height) - robot.arm.reach)
 
 
-def _pushed(context: Context) -> frozenset[str]:
+def _pushed(context: Context, attempt: int) -> frozenset[str]:
     """What the plan pushes and never takes up."""
     try:
-        steps = context.steps()
+        steps = context.steps(attempt)
     except MotionError:
         return frozenset()  # the logic critic says so
     taken = {s.args[0] for s in steps if s.skill == "pick"}
@@ -139,7 +150,8 @@ def _grasp(arm: _Arm, item: str) -> Finding | None:
             message=f"no grasp of {item} fits the gripper, which takes {100 * limit:.1f} cm",
         )  # fmt: skip
     carried = _carried(world, item)
-    return arm.finding((item,), item, (T @ world.item_pose(item, g.body) @ tf.matrix(g.pose) for T in carried for g in grasps))
+    tools = (T @ world.item_pose(item, g.body) @ tf.matrix(g.pose) for T in carried for g in grasps)
+    return arm.finding((item,), item, (T @ turned for T in tools for turned in (np.eye(4), FLIP)))
 
 
 def _carried(world: World, item: str) -> list[tf.Float]:
@@ -207,7 +219,7 @@ def _target(arm: _Arm, target: Target) -> Finding | None:
     reference = target.place if target.part is None else f"{target.place}.{target.part}"
     others = (reference, *target.others[1:])
     said = f"the place of {target.item} {target.relation.replace('_', ' ')} {' and '.join(others)}"
-    return arm.finding((target.item, *others), said, _putting(arm, target))
+    return arm.finding((target.item, *others), said, _putting(arm, target), NEARLY)
 
 
 def _putting(arm: _Arm, target: Target) -> Iterator[tf.Float]:
