@@ -62,15 +62,15 @@ class Room:
     """Solids that something is to keep apart from, looked up by their bounding boxes."""
 
     def __init__(self, solids: Iterable[Solid]) -> None:
-        self._solids = tuple(solids)
-        self._low = np.array([s.low for s in self._solids]).reshape(-1, 3)
-        self._high = np.array([s.high for s in self._solids]).reshape(-1, 3)
+        self.solids = tuple(solids)
+        self._low = np.array([s.low for s in self.solids]).reshape(-1, 3)
+        self._high = np.array([s.high for s in self.solids]).reshape(-1, 3)
 
     def meets(self, solids: Iterable[Solid], clear: float) -> bool:
         """Whether one of the solids is nearer than `clear` [m] to one of these."""
         for solid in solids:
             close = ((self._low - solid.high < clear) & (solid.low - self._high < clear)).all(axis=1)
-            if any(self._solids[k].gap(solid) < clear for k in np.flatnonzero(close)):
+            if any(self.solids[k].gap(solid) < clear for k in np.flatnonzero(close)):
                 return True
         return False
 

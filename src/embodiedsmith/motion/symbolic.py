@@ -94,13 +94,28 @@ def _blame_kept(world: World, goal: Goal, held: str | None, reached: int, kept: 
 
 def _with_reason(error: MotionError, world: World, goal: Goal) -> MotionError:
     """The failure, with how much too wide a thing is that no hand spans, when that is why there is no plan."""
+    if error.code != "plan.no_symbolic_plan":
+        return error
+    items = list(dict.fromkeys(split_reference(a)[0] for p in predicates(goal) for a in p.args))
+    facts = Survey(world, None).facts
+    for blocker, part in sorted(f[1:] for f in facts if f[0] == "blocks" and ("bulky", f[1]) in facts):
+        if split_reference(part)[0] in items:
+            said = f"{blocker} is in the way of {part} and no hand takes it from there"
+            return _too_wide(world, blocker, "plan.in_the_way", said, part) or MotionError(
+                "plan.in_the_way", said, subjects=(blocker, part)
+            )
+    reasons = (_too_wide(world, item, error.code, error.what) for item in items)
+    return next((reason for reason in reasons if reason is not None), error)
+
+
+def _too_wide(world: World, item: str, code: str, what: str, *about: str) -> MotionError | None:
+    """A failure with the width of an item that no gripper opens for; None when it opens far enough."""
     widest = world.robot.arm.gripper.max_width
-    for item in dict.fromkeys(split_reference(a)[0] for p in predicates(goal) for a in p.args):
-        widths = [g.width for g in world.assets[item].affordances.grasps]
-        if error.code == "plan.no_symbolic_plan" and widths and min(widths) >= widest:
-            reason = f"{item} is {100 * min(widths):.1f} cm wide where it is narrowest, the gripper opens {100 * widest:.1f} cm"
-            return MotionError(error.code, f"{error.what}: {reason}", subjects=(item,), value=min(widths), limit=widest)
-    return error
+    narrowest = min((g.width for g in world.assets[item].affordances.grasps), default=0.0)
+    if narrowest < widest:
+        return None
+    reason = f"{item} is {100 * narrowest:.1f} cm wide where it is narrowest, the gripper opens {100 * widest:.1f} cm"
+    return MotionError(code, f"{what}: {reason}", subjects=(item, *about), value=narrowest, limit=widest)
 
 
 def _first_plan(ways: Iterator[Situation]) -> tuple[Situation, tuple[Step, ...]]:
