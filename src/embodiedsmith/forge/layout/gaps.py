@@ -70,7 +70,7 @@ def _anticipating(j: float, comfort: float) -> tuple[tuple[Kind, Kind, float], .
         (Kind.SWING, Kind.MOUNT, 0.02),
         (Kind.HAND, Kind.RESERVED, 0.0),
         (Kind.HAND, Kind.MOUNT, 0.0),
-        (Kind.RESERVED, Kind.RESERVED, 0.03),
+        (Kind.RESERVED, Kind.RESERVED, 0.006 + 0.024 * comfort),
         (Kind.RESERVED, Kind.MOUNT, 0.05),
         (Kind.FREE, Kind.ARM, j + ARM_PLAY),
         (Kind.FIXED, Kind.ARM, ARM_PLAY),

@@ -84,7 +84,9 @@ def climbed(
     there ends at its nearest.
     """
     at, pose = start, make(start)
-    beyond = math.inf if pose is None else excess(attempt, item, T_world_frame @ tf.matrix(pose))
+    if pose is None:
+        return None
+    beyond = excess(attempt, item, T_world_frame @ tf.matrix(pose))
     for _ in range(CLIMB):
         if beyond <= 0:
             break

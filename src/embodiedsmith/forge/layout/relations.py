@@ -121,7 +121,9 @@ class Footprint:
     def middle(self) -> Float:
         """The middle of the box along the world's axes round it as laid out, shape (2,)."""
         there = self.turns[len(self.turns) // 2]
-        return ((there - self.radii[:, None]).min(axis=0) + (there + self.radii[:, None]).max(axis=0)) / 2
+        low, high = (there - self.radii[:, None]).min(axis=0), (there + self.radii[:, None]).max(axis=0)
+        middle: Float = (low + high) / 2
+        return middle
 
     def gap(self, other: Footprint, direction: Float, *, least: bool) -> float:
         """Least or greatest gap [m] from another footprint on to this one along a direction (2,), over the turns of both."""

@@ -48,7 +48,11 @@ def beside(attempt: Attempt, moved: Mapping[str, Float]) -> tuple[str, tuple[str
     ]
     for relation, later in coming:
         item, *others = relation.args
-        if not set(others) & set(moved) or any(o not in there for o in others) or attempt.items[others[0]].parent not in there:
+        if (
+            not set(others) & set(moved)
+            or any(o not in there for o in others)
+            or attempt.items[others[0]].parent not in attempt.roots
+        ):
             continue
         place = attempt.items[others[0]]
         region = attempt.region(item, place.parent, place.relation, place.support)
