@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 from forge_scenes import draft, item, says
@@ -112,10 +114,10 @@ def test_the_spot_beside_a_thing_stays_free_on_the_side_that_the_goal_names(name
     scenario = draft([item("table"), item("mug", "table"), item("plate", "table"), *crowd], says(name, "mug", "plate"))
     for seed in range(4):
         made = layout(scenario, np.random.default_rng(seed))
-        assert _spots(made, name), f"seed {seed}"
+        assert any(_spots(made, name)), f"seed {seed}"
 
 
-def _spots(made: Scenario, name: str) -> list[Pose]:
+def _spots(made: Scenario, name: str) -> Iterator[Pose]:
     """Poses of the mug beside the plate that satisfy goal and geometry critic."""
     built = build_assets(made.scene)
     roots = root_poses(made.scene, built)
@@ -124,7 +126,6 @@ def _spots(made: Scenario, name: str) -> list[Pose]:
     ahead = toward(name, base)[:2]
     across = np.array([-ahead[1], ahead[0]])
     half = built["plate"].size[0] / 2 + built["mug"].size[:2].max() / 2
-    found = []
     frame = tf.inverse(roots["table"] @ tf.matrix(built["table"].affordances.support().pose))
     for gap in (0.06, 0.09, 0.12):
         for slide in (-0.05, 0.0, 0.05):
@@ -140,8 +141,7 @@ def _spots(made: Scenario, name: str) -> list[Pose]:
                 world = World(put)
                 world.reset(np.random.default_rng(0))
                 if GoalMonitor(put.task.goal, world).reset() > 0:
-                    found.append(local)
-    return found
+                    yield local
 
 
 def test_two_things_leave_room_for_what_is_put_between_them() -> None:
