@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from itertools import count, islice
+from itertools import count, islice, takewhile
 
 import numpy as np
 
@@ -34,8 +34,9 @@ BUDGET = 300.0
 """What forging one scenario may cost [simulated seconds and plans]."""
 MOST_REPAIRS = 8
 """Repairs kept at most on one proposal."""
-ALIKE = 12
-"""Proposals in a row that end with the same findings before they have a layout, or a plan, after which no more are drawn."""
+ALIKE = 20
+"""Proposals and repairs judged in a row, without ever a layout or a plan and ending with the same findings, after which no more
+are drawn."""
 MOST_TRIES = 6
 """Repairs tried at most on one state before the proposal is given up."""
 
@@ -200,11 +201,12 @@ class _Run:
     @property
     def stuck(self) -> bool:
         """Whether the last proposals all ended alike for want of a layout or a plan: more of them would, too."""
-        last = self.log[-ALIKE:]
-        ends = {(p.stage, tuple((f.code, f.subjects) for f in p.findings if f.severity == "error")) for p in last}
-        if len(last) < ALIKE or len(ends) > 1:
+        ends = [(p.stage, tuple((f.code, f.subjects) for f in p.findings if f.severity == "error")) for p in self.log]
+        last = self.log[-1]
+        if last.stage not in ("draft", "layout") and not any(f.code == "logic.no_plan" for f in last.findings):
             return False
-        return last[0].stage in ("draft", "layout") or any(f.code == "logic.no_plan" for f in last[0].findings)
+        alike = list(takewhile(lambda pair: pair[1] == ends[-1], zip(reversed(self.log), reversed(ends), strict=True)))
+        return sum(sum(step.outcome is not None or step.kind is None for step in p.steps) for p, _ in alike) >= ALIKE
 
     def draw(self, number: int) -> ForgeResult | None:
         """Draw a proposal, judge it and repair it; None: refused, and the log says why."""

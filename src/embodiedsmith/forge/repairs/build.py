@@ -31,10 +31,11 @@ def resize(view: View, findings: tuple[Finding, ...], rng: np.random.Generator) 
         larger = [i for i in dict.fromkeys(h.id for h in holders) if _holds(view, view.items[i])]
         smaller = [i.id for i in named if not i.fixed]
         crowd = _crowd(view, named[0]) if named else []
-        for up, down in zip(LARGER, SMALLER, strict=True):
+        for down in SMALLER:
             less = [edit for name in crowd if (edit := _scaled(view.items[name], down)) is not None]
             if len(less) > 1:
                 yield tuple(less), f"make {', '.join(e.item for e in less)} smaller ({down:g} times)"
+        for up, down in zip(LARGER, SMALLER, strict=True):
             for names, factor in ((larger, up), (smaller, down)):
                 for name in names:
                     if (edit := _scaled(view.items[name], factor)) is not None:
