@@ -65,8 +65,11 @@ def already_done() -> Scenario:
 
 
 def too_many() -> Scenario:
-    apples = [item(f"apple_{k}", "table") for k in range(9)]
-    return draft([item("table"), item("bowl", "table"), *apples], All(goals=tuple(says("inside", a.id, "bowl") for a in apples)))
+    apples = [item(f"apple_{k}", "table", size="large") for k in range(9)]
+    return draft(
+        [item("table"), item("bowl", "table", size="small"), *apples],
+        All(goals=tuple(says("inside", a.id, "bowl") for a in apples)),
+    )
 
 
 def nonsense() -> Scenario:
