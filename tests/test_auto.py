@@ -17,6 +17,7 @@ from embodiedsmith.bench import scenes
 from embodiedsmith.episodes import auto
 from embodiedsmith.episodes.forging import forged, scenarios_of
 from embodiedsmith.episodes.store import EpisodeStore
+from embodiedsmith.forge.asked import faults
 from embodiedsmith.forge.auto import sense
 from embodiedsmith.forge.auto.agent import AutoAgent
 from embodiedsmith.forge.auto.archive import NEAR, Archive, Entry
@@ -158,6 +159,12 @@ def test_draws_vary_the_scene_and_never_the_goal(plots: list[Plot]) -> None:
     assert all(d.task.goal == plots[0].goal and d.task.instructions["en"] == agent.text for d in drafts)
     assert len({d.id for d in drafts}) == 6
     assert drafts[0] == agent.propose(agent.brief(0), generator(0, 0)).scenario
+
+
+def test_what_is_proposed_is_what_is_asked_for(plots: list[Plot]) -> None:
+    for plot in plots:
+        proposed = AutoAgent(plot).propose(AutoAgent(plot).brief(0), generator(1))
+        assert proposed.asked is not None and faults(proposed.asked, proposed.scenario) == []
 
 
 def test_only_a_robot_that_was_named_is_kept(plots: list[Plot]) -> None:

@@ -125,6 +125,8 @@ def covers(asked: Asked, wanted: Goal, goal: Goal, scenario: Scenario) -> bool:
         case All():
             return all(covers(asked, part, goal, scenario) for part in wanted.goals)
         case Any():
+            if isinstance(goal, All):
+                return any(covers(asked, wanted, g, scenario) for g in goal.goals)
             return isinstance(goal, Any) and all(any(covers(asked, w, g, scenario) for w in wanted.goals) for g in goal.goals)
         case Not():
             if isinstance(goal, All):

@@ -17,8 +17,11 @@ from embodiedsmith.forge.loop import BUDGET, ForgeError, ForgeResult, forge
 from embodiedsmith.runtime.seeds import generator
 from embodiedsmith.tasks.recording import Event
 
-PLOTS = 3
-"""Goals tried for one cell, each with an equal part of the budget."""
+PLOTS = 6
+"""Goals tried at most for one cell."""
+PATIENCE = 30.0
+"""What repairing and drawing one goal again may cost before another is thought of [simulated seconds and plans]: that a goal can
+be done mostly shows at the first or second proposal."""
 DRIVING = "navigate"
 """The skill that does not count towards the horizon: how often a robot drives depends on where it stands."""
 
@@ -26,7 +29,7 @@ DRIVING = "navigate"
 def forge_cell(
     cell: Cell, *, seed: int, index: int, archive: Archive, budget: float = BUDGET, lessons: Lessons | None = None
 ) -> ForgeResult:
-    """Forge a scenario for a cell: up to `PLOTS` goals are thought of, and each is proposed, judged and repaired.
+    """Forge a scenario for a cell: up to `PLOTS` goals are thought of, each proposed, judged and repaired for `PATIENCE` units.
 
     What comes out may lie in another cell, for a repair may change robot or goal and the horizon is what the witness took.
 
@@ -44,6 +47,9 @@ def forge_cell(
     among = [NoveltyCritic(archive) if critic.name == NoveltyCritic.name else critic for critic in critics()]
     failed: list[ForgeError] = []
     for number in range(PLOTS):
+        left = budget - sum(error.units for error in failed)
+        if left <= 0:
+            break
         try:
             plot = compose(cell, generator(seed, "auto", index, number), archive.used)
         except NoPlot:
@@ -51,7 +57,8 @@ def forge_cell(
         agent = AutoAgent(plot, keep_robot=len(archive.robots) == 1)
         brief = agent.brief(seed)
         try:
-            made = forge(brief, seed=seed, index=index, budget=budget / PLOTS, agent=agent, lessons=lessons, among=among)
+            share = min(left, PATIENCE)
+            made = forge(brief, seed=seed, index=index, budget=share, agent=agent, lessons=lessons, among=among)
         except ForgeError as error:
             failed.append(error)
             continue
