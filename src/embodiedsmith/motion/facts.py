@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
-from embodiedsmith.assets.asset import Cavity
+from embodiedsmith.assets.asset import Cavity, Support
 from embodiedsmith.motion.clearing import blockers
 from embodiedsmith.motion.grasping import FINGER_ROOM
 from embodiedsmith.motion.planner import Fact
@@ -21,6 +23,7 @@ AFIELD = "afield"  # the zone of a vehicle that has not yet gone anywhere
 OPENED = 0.55  # fraction from which a part lets the hand through
 AWAY = 0.1  # fraction up to which a drawer leaves the way into what is below it free
 LEVEL = 0.02  # [m] by which a thing may seem to be above or below what it stands on
+APART = 0.006  # [m] between things that stand side by side on top of something
 CROWDED = 0.5  # fraction of a place's area from which another thing hardly finds room
 
 
@@ -35,7 +38,7 @@ class Place:
     gate: str
     """The joint that gives access, as `item.part`; empty when there is none."""
     roomy: bool
-    """Whether it takes several things: all but the tops of things that can be moved."""
+    """Whether it takes several things: of the tops of what can be moved, those with room for two side by side."""
 
 
 def places(world: World) -> dict[str, Place]:
@@ -44,13 +47,25 @@ def places(world: World) -> dict[str, Place]:
     for item, asset in world.assets.items():
         fixed = world.scenario.scene.item(item).fixed
         gates = {c.name: f"{item}.{c.joint}" for c in asset.affordances.cavities if c.joint}
+        others = [world.assets[i.id].size for i in world.scenario.scene.items if not i.fixed and i.id != item]
         for support in asset.affordances.supports:
             name = f"{item}.{support.name}"
-            found[name] = Place(name, item, False, gates.get(support.name, ""), fixed)
+            found[name] = Place(name, item, False, gates.get(support.name, ""), fixed or _takes_two(support, others))
         for cavity in asset.affordances.cavities:
             name = f"{item}.{cavity.name}"
             found[name] = Place(name, item, True, gates.get(cavity.name, ""), True)
     return found
+
+
+def _takes_two(support: Support, sizes: Sequence[tf.Float]) -> bool:
+    slimmest = sorted(sizes, key=lambda size: float(min(size[:2])))[:2]
+    return len(slimmest) == 2 and side_by_side(support, *slimmest)
+
+
+def side_by_side(support: Support, first: tf.Float, second: tf.Float) -> bool:
+    """Whether two upright things of those sizes (3,) [m] stand on a support next to each other, the narrow way."""
+    widths = [float(min(size[:2])) for size in (first, second)]
+    return sum(widths) + APART <= max(support.size) and max(widths) <= min(support.size)
 
 
 def place_of(world: World, item: str) -> str:
@@ -59,7 +74,10 @@ def place_of(world: World, item: str) -> str:
 
 
 def place_at(world: World, item: str, point: tf.Float, lowest: float) -> str:
-    """The place an item would be at with its root at a world point (3,) and its lowest point at a height [m]."""
+    """The place an item would be at with its root at a world point (3,) and its lowest point at a height [m].
+
+    What stands on something that can be carried about is on it rather than in it: a plate is both.
+    """
     best, name = 0.0, FLOOR
     others = [(other, asset.affordances) for other, asset in world.assets.items() if other != item]
     for other, affordances in others:
@@ -69,10 +87,13 @@ def place_at(world: World, item: str, point: tf.Float, lowest: float) -> str:
             inside = min(cavity.size[0] / 2 - abs(x), cavity.size[1] / 2 - abs(y), z + LEVEL, cavity.size[2] - z)
             if inside > best:
                 best, name = float(inside), f"{other}.{cavity.name}"
-    if name != FLOOR:
+    within = split_reference(name)[0]
+    if name != FLOOR and world.scenario.scene.item(within).fixed:
         return name
     height = -1.0
     for other, affordances in others:
+        if within not in (FLOOR, other):
+            continue
         for support in affordances.supports:
             _, T = world.support(f"{other}.{support.name}")
             x, y, _ = T[:3, :3].T @ (point - T[:3, 3])
@@ -154,9 +175,21 @@ class Survey:
             self.facts.add(("gate", name, place.gate) if place.gate else ("ungated", name))
             if place.roomy:
                 self.facts.add(("roomy", name))
+                if place.owner in self.movable and not place.cavity:
+                    self._describe_broad_top(place)
             else:
                 self.facts |= {("on_top", name, place.owner), ("bare", name)}
             self.facts.add(("place_zone", name, self.zone(place.owner)))
+
+    def _describe_broad_top(self, place: Place) -> None:
+        """What is on a top that takes several things, and which of them it does not take together."""
+        support = self.world.support(place.name)[0]
+        others = [item for item in self.movable if item != place.owner]
+        self.facts.add(("broad_top", place.name, place.owner))
+        self.facts |= {("off", item, place.name) for item in others if self.at.get(item) != place.name}
+        for first, second in combinations(others, 2):
+            if not side_by_side(support, self.world.assets[first].size, self.world.assets[second].size):
+                self.facts |= {("crowds", first, second, place.name), ("crowds", second, first, place.name)}
 
     def _describe_parts(self) -> list[str]:
         parts = []

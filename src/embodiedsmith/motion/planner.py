@@ -71,7 +71,7 @@ def ground(situation: Situation, operators: tuple[Operator, ...], impossible: Ca
             action = _fill(operator, bound, fixed)
             if not any(impossible(f) for f in action.adds):
                 found.append(action)
-    found = [_unblocked(_cleared(_gathered(a, situation.facts), situation.facts), situation.facts) for a in found]
+    found = [_adapted(a, situation.facts) for a in found]
     found = _reachable(found, situation.facts)
     moving = {f for a in found for f in a.adds if f[0] in STALE} | {f for f in situation.facts if f[0] in STALE}
     found = [_with_stale(a, moving) for a in found]
@@ -136,6 +136,13 @@ def _reachable(actions: list[Action], facts: frozenset[Fact]) -> list[Action]:
     return [action for k, action in enumerate(actions) if k in done]
 
 
+def _adapted(action: Action, facts: frozenset[Fact]) -> Action:
+    """The action with what it needs, adds and removes in this very scene besides what its operator says."""
+    for adapt in (_gathered, _cleared, _unblocked, _shared):
+        action = adapt(action, facts)
+    return action
+
+
 def _gathered(action: Action, facts: frozenset[Fact]) -> Action:
     """The action with all that is wanted of the item it arranges: what it is put down beside must all be at that place."""
     made = next((f for f in action.adds if f[0] in ARRANGED), None)
@@ -171,6 +178,26 @@ def _unblocked(action: Action, facts: frozenset[Fact]) -> Action:
         needs=action.needs | {("aside", f[1]) for f in facts if f[0] == "blocks" and f[2] in moved},
         adds=action.adds | {("aside", item) for item in taken},
         removes=action.removes | {("aside", item) for item in arranged},
+    )
+
+
+def _shared(action: Action, facts: frozenset[Fact]) -> Action:
+    """The action as far as it is about tops that take several things: what has such a top is picked up when nothing is on it, and
+    nothing is put where something is that leaves no room for it."""
+    tops = {f[1]: f[2] for f in facts if f[0] == "broad_top"}
+    put = {f[1:] for f in action.adds if f[0] == "at" and f[2] in tops}
+    taken = {f[1:] for f in action.removes if f[0] == "at" and f[2] in tops} - put
+    lifted = {f[1] for f in action.adds if f[0] == "holding"}
+    bare = {top for top, owner in tops.items() if owner in lifted}
+    if not (put or taken or bare):
+        return action
+    on = {f for f in facts if f[0] in ("off", "at") and f[2] in bare}
+    crowding = {("off", f[2], f[3]) for f in facts if f[0] == "crowds" and (f[1], f[3]) in put}
+    return replace(
+        action,
+        needs=action.needs | {("off", *f[1:]) for f in on} | crowding,
+        adds=action.adds | {("off", *at) for at in taken},
+        removes=action.removes | {("off", *at) for at in put},
     )
 
 

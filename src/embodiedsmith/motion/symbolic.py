@@ -18,6 +18,7 @@ from embodiedsmith.motion.planner import Action, Fact, Situation
 from embodiedsmith.motion.skills import skills
 from embodiedsmith.motion.wishes import Wish, contradiction, point_place, staying, ways
 from embodiedsmith.spec import Goal, Predicate, Sequence, predicates, split_reference
+from embodiedsmith.tasks.kind import cavities
 from embodiedsmith.tasks.registry import predicate
 from embodiedsmith.tasks.sides import SIDES
 from embodiedsmith.world import World
@@ -215,10 +216,21 @@ def _correct(facts: set[Fact], world: World, p: Predicate, survey: Survey) -> No
         case "at" | "left_of" | "right_of" | "in_front_of" | "behind":
             if p.args[0] != survey.held and holds(*p.args):
                 facts.add(("posed", p.args[0]) if p.name == "at" else ("beside", *p.args, p.name))
+        case "inside" if survey.at.get(p.args[0], FLOOR) not in (p.args[1], FLOOR) and holds(*p.args):
+            _move_in(facts, survey, *p.args)
         case "open" | "closed" | "upright":
             name = {"open": "opened", "closed": "shut", "upright": "upright"}[p.name]
             about = {f for f in facts if f[0] == name and p.args[0] in (f[1], split_reference(f[1])[0])}
             facts -= {f for f in about if not holds(f[1])}
+
+
+def _move_in(facts: set[Fact], survey: Survey, item: str, reference: str) -> None:
+    """What stands on something, and counts as in it, is in it where the goal says so."""
+    owner, part = split_reference(reference)
+    place, on = next(c.name for c in cavities(survey.world.assets[owner], part)), survey.at[item]
+    if split_reference(on)[0] == owner and not survey.places[on].cavity:
+        facts -= {("at", item, on)}
+        facts |= {("at", item, f"{owner}.{place}"), ("off", item, on)}
 
 
 # ------------------------------------------------------------------ search
@@ -258,7 +270,7 @@ def _to_the_point(situation: Situation, actions: tuple[Action, ...]) -> tuple[Ac
     needed = {split_reference(name)[0] for f in situation.wanted for name in f[1:]} | {f[1] for f in facts if f[0] == "holding"}
     reached = needed | {split_reference(f[2])[0] for f in facts if f[0] == "at" and f[1] in needed}
     needed |= {f[1] for f in facts if f[0] == "blocks" and split_reference(f[2])[0] in reached}
-    owner = {f[1]: f[2] for f in facts if f[0] == "on_top"}
+    owner = {f[1]: f[2] for f in facts if f[0] in ("on_top", "broad_top")}
     standing = {f[1]: owner[f[2]] for f in facts if f[0] == "at" and f[2] in owner}
     while more := {item for item, below in standing.items() if below in needed} - needed:
         needed |= more

@@ -188,8 +188,8 @@ def contradiction(situation: Situation) -> tuple[Fact, Fact] | None:
         open_and_shut = names == {"opened", "shut"} and alike
         if one_item_twice or two_in_hand or in_hand_and_put or open_and_shut or _on_two_sides(first, second):
             return first, second
-        full = names == {"at"} and first[2] == second[2] and ("roomy", first[2]) not in situation.facts
-        if full or _lifts_what_carries(situation, first, second) or _lifts_what_carries(situation, second, first):
+        lifted = _lifts_what_carries(situation, first, second) or _lifts_what_carries(situation, second, first)
+        if lifted or _full(situation, first, second):
             return first, second
     return _circle(situation)
 
@@ -202,9 +202,17 @@ def _on_two_sides(first: Fact, second: Fact) -> bool:
     return any(a != turn * b for a, b in zip(SIDES[first[3]], SIDES[second[3]], strict=True))
 
 
+def _full(situation: Situation, first: Fact, second: Fact) -> bool:
+    """Whether two things are wanted at one place that does not take both."""
+    if {first[0], second[0]} != {"at"} or first[2] != second[2]:
+        return False
+    return ("roomy", first[2]) not in situation.facts or ("crowds", first[1], second[1], first[2]) in situation.facts
+
+
 def _lifts_what_carries(situation: Situation, held: Fact, put: Fact) -> bool:
     """Nothing is picked up with something on top of it."""
-    return held[0] == "holding" and put[0] == "at" and ("on_top", put[2], held[1]) in situation.facts
+    tops = {("on_top", put[2], held[1]), ("broad_top", put[2], held[1])}
+    return held[0] == "holding" and put[0] == "at" and not situation.facts.isdisjoint(tops)
 
 
 def _circle(situation: Situation) -> tuple[Fact, Fact] | None:
