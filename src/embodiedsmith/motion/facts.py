@@ -23,7 +23,7 @@ AFIELD = "afield"  # the zone of a vehicle that has not yet gone anywhere
 OPENED = 0.55  # fraction from which a part lets the hand through
 AWAY = 0.1  # fraction up to which a drawer leaves the way into what is below it free
 LEVEL = 0.02  # [m] by which a thing may seem to be above or below what it stands on
-APART = 0.006  # [m] between things that stand side by side on top of something
+APART = 0.001  # [m] between things that stand side by side on top of something
 CROWDED = 0.5  # fraction of a place's area from which another thing hardly finds room
 
 

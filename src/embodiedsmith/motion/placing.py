@@ -9,8 +9,9 @@ from itertools import islice
 import numpy as np
 
 from embodiedsmith.assets.asset import Cavity, Shape, Support
-from embodiedsmith.motion import clearing
+from embodiedsmith.motion import clearing, sharing
 from embodiedsmith.motion.controller import FINGER_PLAY, Controller, closed_on
+from embodiedsmith.motion.facts import FLOOR, place_of
 from embodiedsmith.motion.grasping import GraspPlan, Tally
 from embodiedsmith.spec import split_reference
 from embodiedsmith.tasks.kind import surfaces
@@ -25,8 +26,6 @@ SPOTS = 14
 YAWS = (0.0, 0.5, -0.5, 1.0, -1.0)  # fractions of pi/2 tried round the first guess
 MAX_TRIED = 120
 EDGE = 0.012  # [m] kept from the edge of a support or the wall of a cavity
-CRAMPED = 0.03  # [m] of play from the middle of a container below which things go along its wall once something lies in it
-TIGHT = 0.004  # [m] kept from that wall
 SMALL = 0.13  # [m] a support narrower than this is aimed at in its middle
 RETREAT = 0.10  # [m]
 PLAY = (FINGER_PLAY, 0.015, 0.008)  # [m] by which the fingers open to let go, as far as there is room
@@ -189,7 +188,7 @@ def on_support(control: Controller, load: Load, reference: str) -> Iterator[Spot
             size = (support.size[0], support.size[1], support.headroom)
             yield from _front_spots(control, load, T_world_support, size, np.array([1.0, 0.0, 0.0]))
             continue
-        points = _points(control, load.item, support, T_world_support)
+        points = _points(control, load.item, f"{owner}.{name}", support, T_world_support)
         for height, (x, y), yaw in _choices(control, load, T_world_support, points, HIGHER[:2]):
             yield open_spot(T_world_support @ tf.translate((x, y, height)) @ tf.turn_z(yaw), LIFT)
 
@@ -204,7 +203,7 @@ def inside_cavity(control: Controller, load: Load, reference: str) -> Iterator[S
         if cavity.opening[2] < UPWARDS:
             yield from _front_spots(control, load, T_world_cavity, cavity.size, np.asarray(cavity.opening))
             continue
-        points = _points(control, load.item, cavity, T_world_cavity)
+        points = _points(control, load.item, f"{owner}.{name}", cavity, T_world_cavity)
         depth = cavity.size[2]
         drops = tuple(h for h in (0.5 * depth, depth - BELOW_RIM) if h > HIGHER[-1])
         for height, (x, y), yaw in _choices(control, load, T_world_cavity, points, (*HIGHER, *drops)):
@@ -288,10 +287,11 @@ def yaws(control: Controller, T_now: tf.Float, T_world_spot: tf.Float) -> list[f
     return [float(first + k * np.pi / 2) for k in YAWS] + [float(first + np.pi)]
 
 
-def _points(control: Controller, item: str, place: Support | Cavity, T_world_place: tf.Float) -> list[tuple[float, float]]:
+def _points(
+    control: Controller, item: str, reference: str, place: Support | Cavity, T_world_place: tf.Float
+) -> list[tuple[float, float]]:
     """Points for the item's root in the place's frame, best first: the middle, then random ones not taken by other things."""
-    size = control.world.assets[item].size
-    radius = 0.5 * float(min(size[0], size[1]))
+    radius = _radius(control, item)
     half = (0.5 * place.size[0] - radius - EDGE, 0.5 * place.size[1] - radius - EDGE)
     narrow = min(place.size[:2]) < SMALL or min(half) <= 0
     points = [(0.0, 0.0)]
@@ -299,12 +299,13 @@ def _points(control: Controller, item: str, place: Support | Cavity, T_world_pla
         draws = control.rng.uniform(-1, 1, (SPOTS * 3, 2)) * np.maximum(half, 0.0)
         points += [(float(x), float(y)) for x, y in draws if _inside_shape((x, y), half, place.shape)]
     others = taken(control, item, T_world_place)
-    if isinstance(place, Cavity) and min(half) < CRAMPED:
-        within = [t for t in others if np.hypot(t[1], t[2]) < 0.5 * max(place.size[:2])]
-        ring = 0.5 * float(min(place.size[:2])) - radius - TIGHT
-        if within and ring > 0:  # beside what lies there already, along the wall
-            around = [(ring * float(np.cos(a)), ring * float(np.sin(a))) for a in np.linspace(-np.pi, np.pi, 8, endpoint=False)]
-            return sorted(around, key=lambda p: -min(np.hypot(p[0] - x, p[1] - y) for _, x, y, _ in within))
+    if not control.world.scenario.scene.item(split_reference(reference)[0]).fixed:
+        below = _carriers(control, reference)
+        over = [t for t in others if abs(t[1]) < 0.5 * place.size[0] and abs(t[2]) < 0.5 * place.size[1]]
+        within = [t[1:] for t in over if t[0] not in below]
+        later = [_radius(control, other) for other in sharing.coming(control.ahead, reference, item)]
+        if within or later:
+            return [(float(x), float(y)) for x, y in sharing.points(place, radius, within, later)]
     base = tf.inverse(T_world_place) @ np.append(control.base_pose()[:3, 3], 1.0)
     reach = control.robot.arm.reach
 
@@ -322,6 +323,19 @@ def _points(control: Controller, item: str, place: Support | Cavity, T_world_pla
     ranked = {point: awkward(point) for point in points}
     free = sorted(points[1:], key=ranked.__getitem__)[:SPOTS]
     return sorted(points[:1] + free, key=lambda p: ranked[p][0])
+
+
+def _carriers(control: Controller, reference: str) -> tuple[str, ...]:
+    """The item that a place is part of, and all that it stands on or in."""
+    scene, found = control.world.scenario.scene, [split_reference(reference)[0]]
+    while found[-1] != FLOOR and not scene.item(found[-1]).fixed and len(found) <= len(scene.items):
+        found.append(split_reference(place_of(control.world, found[-1]))[0])
+    return tuple(found)
+
+
+def _radius(control: Controller, item: str) -> float:
+    """Half an item's width [m], the narrow way."""
+    return 0.5 * float(min(control.world.assets[item].size[:2]))
 
 
 def _inside_shape(point: tuple[float, float], half: tuple[float, float], shape: Shape) -> bool:
