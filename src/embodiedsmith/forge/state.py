@@ -16,8 +16,9 @@ from embodiedsmith.world import CompileError
 
 NEARER = 0.8
 """Part of what was missing before that may be missing still for an edit to count as an improvement."""
-LOOK = 1.0
-"""What every judgement costs beside what its critics simulate and plan: laying out, looking [units]."""
+LOOK = 3.0
+"""What every judgement costs beside what its critics simulate and plan [units]: drawing, laying out, compiling and looking take
+about as long as three simulated seconds."""
 
 
 @dataclass(frozen=True, kw_only=True)
