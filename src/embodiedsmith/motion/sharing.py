@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 
@@ -41,6 +41,16 @@ def points(
     own = candidates(place, radius)
     gaps = np.array([_gap(place, point, radius, there, later) for point in own])
     return own[np.argsort(-np.round(np.minimum(gaps, AMPLE) / GRAIN), kind="stable")]
+
+
+def room(place: Support | Cavity, radii: Sequence[float]) -> float:
+    """Least gap [m] between things of those radii that are put there one after the other; negative when they do not fit."""
+    around: list[tuple[float, float, float]] = []
+    for k, radius in enumerate(radii):
+        x, y = points(place, radius, around, radii[k + 1 :])[0]
+        around.append((float(x), float(y), radius))
+    gaps = (float(np.hypot(a[0] - b[0], a[1] - b[1])) - a[2] - b[2] for a, b in combinations(around, 2))
+    return min(gaps, default=float("inf"))
 
 
 def candidates(place: Support | Cavity, radius: float) -> tf.Float:

@@ -216,7 +216,7 @@ def _correct(facts: set[Fact], world: World, p: Predicate, survey: Survey) -> No
         case "at" | "left_of" | "right_of" | "in_front_of" | "behind":
             if p.args[0] != survey.held and holds(*p.args):
                 facts.add(("posed", p.args[0]) if p.name == "at" else ("beside", *p.args, p.name))
-        case "inside" if survey.at.get(p.args[0], FLOOR) not in (p.args[1], FLOOR) and holds(*p.args):
+        case "inside" if _stands_on(survey, *p.args) and holds(*p.args):
             _move_in(facts, survey, *p.args)
         case "open" | "closed" | "upright":
             name = {"open": "opened", "closed": "shut", "upright": "upright"}[p.name]
@@ -224,13 +224,19 @@ def _correct(facts: set[Fact], world: World, p: Predicate, survey: Survey) -> No
             facts -= {f for f in about if not holds(f[1])}
 
 
+def _stands_on(survey: Survey, item: str, reference: str) -> bool:
+    """Whether an item is on top of something that has a cavity meant by a reference, too."""
+    owner, part = split_reference(reference)
+    place = survey.places.get(survey.at.get(item, FLOOR))
+    return place is not None and place.owner == owner and not place.cavity and bool(cavities(survey.world.assets[owner], part))
+
+
 def _move_in(facts: set[Fact], survey: Survey, item: str, reference: str) -> None:
     """What stands on something, and counts as in it, is in it where the goal says so."""
     owner, part = split_reference(reference)
-    place, on = next(c.name for c in cavities(survey.world.assets[owner], part)), survey.at[item]
-    if split_reference(on)[0] == owner and not survey.places[on].cavity:
-        facts -= {("at", item, on)}
-        facts |= {("at", item, f"{owner}.{place}"), ("off", item, on)}
+    cavity, top = cavities(survey.world.assets[owner], part)[0], survey.at[item]
+    facts.remove(("at", item, top))
+    facts |= {("at", item, f"{owner}.{cavity.name}"), ("off", item, top)}
 
 
 # ------------------------------------------------------------------ search

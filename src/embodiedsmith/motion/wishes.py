@@ -211,8 +211,9 @@ def _full(situation: Situation, first: Fact, second: Fact) -> bool:
 
 def _lifts_what_carries(situation: Situation, held: Fact, put: Fact) -> bool:
     """Nothing is picked up with something on top of it."""
-    tops = {("on_top", put[2], held[1]), ("broad_top", put[2], held[1])}
-    return held[0] == "holding" and put[0] == "at" and not situation.facts.isdisjoint(tops)
+    if held[0] != "holding" or put[0] != "at":
+        return False
+    return not situation.facts.isdisjoint((top, put[2], held[1]) for top in ("on_top", "broad_top"))
 
 
 def _circle(situation: Situation) -> tuple[Fact, Fact] | None:

@@ -59,11 +59,14 @@ class GeometryCritic:
 def _misfits(context: Context) -> Iterator[Finding]:
     built = context.assets
     wanted = needs.read(context.scenario, built)
+    free = {item.id for item in context.scenario.scene.items if not item.fixed and item.id in built}
     for target in wanted.targets:
         if target.relation == "inside" and target.place in built and (fault := fit.fault_of(target, built)) is not None:
             yield fault
     for place in dict.fromkeys(t.place for t in wanted.targets):
         if (fault := fit.heap_fault(place, built, wanted)) is not None:
+            yield fault
+        if place in free and (fault := fit.spread_fault(place, built, wanted)) is not None:
             yield fault
 
 

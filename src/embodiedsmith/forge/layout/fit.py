@@ -8,15 +8,16 @@ from embodiedsmith import assets
 from embodiedsmith.assets.asset import Asset, Cavity
 from embodiedsmith.forge.layout.errors import LayoutError
 from embodiedsmith.forge.layout.needs import Needs, Target
+from embodiedsmith.motion import sharing
 from embodiedsmith.spec import AssetSpec, Finding, Scenario
 
 SIDE = 0.004  # [m] least play beside a thing in a cavity
 LIFT = 0.015  # [m] least play above a thing that is set into a cavity from its front
 GROWTH = (1.15, 1.3, 1.5)  # factors by which a container may grow
 CHANGES = ((1.15, 1.0), (1.0, 0.9), (1.3, 1.0), (1.0, 0.8), (1.3, 0.8), (1.5, 0.8))  # of container and thing, in the order tried
-HEAPS = (*((larger, 1.0) for larger in GROWTH), (1.5, 0.9), (1.5, 0.8))  # of container and things, for several that go into one
-LOOSE = 0.5  # part of a tray that things put on it at any turn may cover
-BETWEEN = 0.03  # [m] between things that are put side by side on one
+HEAPS = (*((larger, 1.0) for larger in GROWTH), (1.5, 0.9), (1.5, 0.8))  # of a place and things, for several that go to one
+SLENDER = 1.5  # widths that a thing put on a tray beside others may take there lengthwise: it is laid along them
+BETWEEN = 0.006  # [m] between things that are put side by side on one
 DEEPER = 1.2  # factor by which a work surface may grow in depth: the arm gets no farther
 FLAT = 0.75  # part of the floor of a shallow container that things side by side may cover
 PAIR = 0.86  # side of the least square that holds two discs cornerwise, (1 + 1/sqrt(2)) / 2 of their diameters' sum
@@ -51,7 +52,9 @@ def resized(scenario: Scenario, built: dict[str, Asset], needs: Needs) -> tuple[
             findings.append(fault)
     flat = [t.place for t in needs.targets if t.relation == "on" and t.place in built and not scenario.scene.item(t.place).fixed]
     for place in dict.fromkeys(flat):
-        scenario, built = _spread(scenario, built, needs, place)
+        scenario, built, fault = _spread(scenario, built, needs, place)
+        if fault is not None:
+            findings.append(fault)
     return scenario, built, findings
 
 
@@ -172,27 +175,44 @@ def _grown(
     return scenario, built, fault
 
 
-def _spread(scenario: Scenario, built: dict[str, Asset], needs: Needs, place: str) -> tuple[Scenario, dict[str, Asset]]:
-    """A larger tray or plate for all that is put on it, where its size was left to us; the largest when none is large enough."""
-    for larger in (1.0, *GROWTH):
-        asset = scaled(scenario.scene.item(place).asset, larger)
-        there = {**built, place: assets.build(asset)}
-        if _lies_flat(place, there, needs):
-            break
-    return (_with(scenario, {place: asset}), there) if larger > 1.0 else (scenario, built)
+def _spread(
+    scenario: Scenario, built: dict[str, Asset], needs: Needs, place: str
+) -> tuple[Scenario, dict[str, Asset], Finding | None]:
+    """A larger tray or plate for all that is put on it, and smaller things, where their sizes were left to us."""
+    things = _put_on(place, built, needs)
+    fault = spread_fault(place, built, needs)
+    for larger, smaller in () if fault is None else HEAPS:
+        changed = {name: scaled(scenario.scene.item(name).asset, smaller) for name in things if smaller < 1.0}
+        changed[place] = scaled(scenario.scene.item(place).asset, larger)
+        there = {**built, **{name: assets.build(spec) for name, spec in changed.items()}}
+        if spread_fault(place, there, needs) is None:
+            return _with(scenario, changed), there, None
+    return scenario, built, fault
 
 
-def _lies_flat(place: str, built: dict[str, Asset], needs: Needs) -> bool:
-    """Whether all that is put on a thing finds room there side by side, with a little between."""
-    items = dict.fromkeys(t.item for t in needs.targets if t.place == place and t.relation == "on" and t.item in built)
+def spread_fault(place: str, built: dict[str, Asset], needs: Needs) -> Finding | None:
+    """Why the things that are all to be put on one thing do not stand there side by side; None: they do."""
+    items = _put_on(place, built, needs)
     supports = built[place].affordances.supports
     if len(items) < 2 or not supports:
-        return True
-    x, y = (v - 2 * BETWEEN for v in supports[0].size)
-    sizes = [built[i].size[:2] + BETWEEN for i in items]
-    widths = sorted((float(s.min()) for s in sizes), reverse=True)
-    area = sum(float(s[0] * s[1]) for s in sizes)
-    return area <= LOOSE * x * y and widths[0] + widths[1] - BETWEEN <= max(x, y)
+        return None
+    radii = [0.5 * min(float(max(built[i].size[:2])), SLENDER * float(min(built[i].size[:2]))) for i in items]
+    gaps = [sharing.room(support, radii) for support in supports]
+    best = max(range(len(gaps)), key=gaps.__getitem__)
+    if gaps[best] >= BETWEEN:
+        return None
+    x, y = (100 * v for v in supports[best].size)
+    widths = ", ".join(f"{200 * r:.1f}" for r in radii)
+    return Finding(
+        code="geometry.too_many", subjects=(place, *items), value=BETWEEN - gaps[best], limit=0.0, unit="m",
+        message=f"{len(items)} things ({widths} cm wide) do not stand side by side on {place} ({x:.1f} x {y:.1f} cm)",
+    )  # fmt: skip
+
+
+def _put_on(place: str, built: dict[str, Asset], needs: Needs) -> list[str]:
+    """What is on a thing in the end, as far as the task says: neither what may be there nor what goes on elsewhere."""
+    last = {t.item: t for t in needs.targets if not t.optional}
+    return [i for i, t in last.items() if t.place == place and t.relation == "on" and i in built]
 
 
 def _with(scenario: Scenario, changed: dict[str, AssetSpec]) -> Scenario:

@@ -29,6 +29,8 @@ class Target:
     """The other one of two that it is put between."""
     limits: tuple[tuple[str, float], ...] = ()
     """Numbers that the goal gives with the relation, by name."""
+    optional: bool = False
+    """Whether it is one of several ways to do the task."""
 
     @property
     def others(self) -> tuple[str, ...]:
@@ -89,6 +91,7 @@ def read(scenario: Scenario, built: dict[str, Asset]) -> Needs:
     handled: set[str] = set()
     parts: dict[Part, None] = {}
     targets: list[Target] = []
+    options = _options(scenario.task.goal)
     for predicate, wanted in _signed(scenario.task.goal, True):
         names = [split_reference(a) for a in predicate.args]
         if not names or any(item not in scene for item, _ in names):
@@ -104,9 +107,13 @@ def read(scenario: Scenario, built: dict[str, Asset]) -> Needs:
                 place, place_part = rest[0]
                 second = rest[1][0] if len(rest) > 1 else None
                 limits = tuple(sorted(predicate.params.items()))
+                optional = predicate in options
                 targets.append(
-                    Target(item=first, place=place, part=place_part, relation=predicate.name, second=second, limits=limits)
-                )
+                    Target(
+                        item=first, place=place, part=place_part, relation=predicate.name, second=second,
+                        limits=limits, optional=optional,
+                    )
+                )  # fmt: skip
             elif not wanted and scene[first].parent is not None:
                 targets.append(Target(item=first, place=_surface_under(scene, first), part=None, relation="on"))
     for target in targets:
@@ -151,6 +158,19 @@ def _signed(goal: Goal, wanted: bool) -> list[tuple[Predicate, bool]]:
             return _signed(goal.goal, not wanted)
         case All() | Any() | Sequence():
             return [pair for part in goal.goals for pair in _signed(part, wanted)]
+
+
+def _options(goal: Goal) -> tuple[Predicate, ...]:
+    """Predicates that need not come true because another may instead."""
+    match goal:
+        case Any():
+            return tuple(p for p, _ in _signed(goal, True)) if len(goal.goals) > 1 else _options(goal.goals[0])
+        case All() | Sequence():
+            return tuple(p for part in goal.goals for p in _options(part))
+        case Not():
+            return _options(goal.goal)
+        case Predicate():
+            return ()
 
 
 def _surface_under(scene: dict[str, Item], item: str) -> str:

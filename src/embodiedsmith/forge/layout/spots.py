@@ -73,8 +73,9 @@ def _placed_at_start(attempt: Attempt) -> list[tuple[Predicate, bool]]:
 
 def _reserve(attempt: Attempt, target: Target) -> None:
     region = _region(attempt, target)
-    if target.relation == "inside" and _crowd(attempt, target) > 1 and not region.front:
-        return  # a heap: whether it fits is for the container's size to say
+    shared = target.relation == "inside" or (target.relation == "on" and not attempt.items[target.place].fixed)
+    if shared and _crowd(attempt, target) > 1 and not region.front:
+        return  # a heap, or side by side on a plate: whether it fits is for the sizes to say
     draw = _draw(attempt, target, region)
     carrier = region.carrier if region.carrier in attempt.items else None
     ghost = Item(id=target.item, asset=attempt.items[target.item].asset, parent=carrier)
