@@ -193,6 +193,8 @@ class Attempt:
         if asked is not None:
             failure.what = f"{asked.args[0]}, {relations.said(asked)}"
             failure.others = tuple(a for a in asked.args if a != item.id)
+        elif things := before.things(self.needs, item.id):
+            failure.what, failure.others = f"{item.id} with {' and '.join(things)} in front of it", things
         found: list[tuple[float, Pose, list[tuple[Item, Float]]]] = []
         enough = int(self.rng.integers(1, (self.stands if item.fixed else self.choices) + 1))
         for _ in range(FURNITURE_TRIES if item.fixed else TRIES):

@@ -66,10 +66,15 @@ def deepened(scenario: Scenario, built: dict[str, Asset], needs: Needs) -> tuple
     return scenario, built
 
 
+def things(needs: Needs, furniture: str) -> tuple[str, ...]:
+    """What is to stand before a piece of furniture and is cleared out of its way."""
+    return tuple(thing for thing, other in needs.cleared if other == furniture)
+
+
 def room(attempt: Attempt, item: str) -> float:
     """Depth [m] to be kept between furniture and the edge before it for what is to stand there."""
-    things = [attempt.built[thing] for thing, other in attempt.needs.cleared if other == item]
-    return max((_room(thing, attempt.scenario.randomization) for thing in things), default=0.0)
+    there = [attempt.built[thing] for thing in things(attempt.needs, item)]
+    return max((_room(asset, attempt.scenario.randomization) for asset in there), default=0.0)
 
 
 def _room(thing: Asset, vary: Randomization) -> float:

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from embodiedsmith.spec import Finding
 
 CROWDED = 0.1  # part of the places within reach and support that were taken, from which crowding is the cause
+PATIENCE = 12  # attempts, all failed alike, after which there is no hope
+NARROW = 0.04  # [m] by which every place must have been too narrow for that
 BLOCKERS = 3  # most things named as being in the way
 
 
@@ -126,6 +128,15 @@ class NoPlaceError(Exception):
     def __init__(self, failure: Failure) -> None:
         self.failure = failure
         super().__init__(failure.what)
+
+
+def hopeless(failures: list[Failure]) -> bool:
+    """Whether more attempts would end as all of many have: nothing was in the way of what had no place, or far too much was."""
+    if len(failures) < PATIENCE:
+        return False
+    if not any(failure.hits for failure in failures):
+        return True
+    return len({failure.what for failure in failures}) == 1 and min(failure.overlap for failure in failures) > NARROW
 
 
 def merged(failures: Iterable[Failure]) -> tuple[Finding, ...]:

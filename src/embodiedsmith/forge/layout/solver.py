@@ -8,14 +8,16 @@ from embodiedsmith import embodiments
 from embodiedsmith.assets.asset import Asset
 from embodiedsmith.forge.layout import before, cameras, fit, furniture, mobile, needs, robot
 from embodiedsmith.forge.layout.attempt import Attempt
+from embodiedsmith.forge.layout.compact import compact
 from embodiedsmith.forge.layout.errors import LayoutError
-from embodiedsmith.forge.layout.failures import Failure, NoPlaceError, merged
+from embodiedsmith.forge.layout.failures import Failure, NoPlaceError, hopeless, merged
 from embodiedsmith.forge.layout.needs import Needs
 from embodiedsmith.spec import Pose, Scenario
 from embodiedsmith.world.compile import build_assets
 
 RESTARTS = 40
 WIDER = ((4, 1.2), (10, 1.4), (18, 1.6))  # restart from which the work surface is wider, and by how much
+COMPACT = ((4, 0.88), (8, 0.78), (14, 0.7))  # the same for how small broad things are
 BASES = 6  # places of the robot that are tried for things that stand already
 
 
@@ -50,12 +52,15 @@ def layout(scenario: Scenario, rng: np.random.Generator, *, anticipate: bool = T
     for restart in range(RESTARTS):
         comfort = max(0.0, 1.0 - restart / (0.5 * RESTARTS))
         wide, grown = _wider(scenario, built, surface, restart)
+        wide, grown = _compacter(wide, grown, wanted, restart)
         there = _with_base(wide, bases[restart % len(bases)]) if bases else wide
         attempt = Attempt(there, grown, body, wanted, rng, comfort, anticipate)
         try:
             attempt.run()
         except NoPlaceError as error:
             failures.append(error.failure)
+            if hopeless(failures):
+                break
             continue
         return _laid_out(attempt)
     raise LayoutError(merged(failures))
@@ -93,6 +98,12 @@ def _wider(scenario: Scenario, built: dict[str, Asset], surface: str | None, res
     """After many restarts, the scenario with a wider work surface."""
     factor = max((factor for since, factor in WIDER if restart >= since), default=1.0)
     return (scenario, built) if surface is None or factor == 1.0 else fit.spacious(scenario, built, surface, factor)
+
+
+def _compacter(scenario: Scenario, built: dict[str, Asset], wanted: Needs, restart: int) -> tuple[Scenario, dict[str, Asset]]:
+    """After some restarts, the scenario with smaller things."""
+    factor = min((factor for since, factor in COMPACT if restart >= since), default=1.0)
+    return (scenario, built) if factor == 1.0 else compact(scenario, built, wanted, factor)
 
 
 def _with_base(scenario: Scenario, base: Pose | None) -> Scenario:
