@@ -27,6 +27,7 @@ HAND = (0.12, 0.10, 0.10)  # [m] from a bar outwards, and to either side along a
 ARC_STEP, SLIDE_STEP = 0.06, 0.03  # [rad, m] between the positions looked at
 CLEAR = 0.003  # [m] from what moves below which a thing blocks it
 HAND_CLEAR = -0.005  # [m] the same for the hand, which can give way by a little
+FINGERS = 0.05  # [m] kept from what is still to be taken
 SPARE = 0.02  # [m] kept from all that moves where something is put down
 
 
@@ -185,13 +186,17 @@ def in_the_way(control: Controller, item: str, T_world_item: tf.Float) -> bool:
 
 
 def barred(control: Controller, item: str) -> Callable[[tf.Float], bool]:
-    """Whether there is furniture, as it is now, where an item would be put down, or it would stand in the way; by world pose."""
+    """Whether an item would be put down in furniture as it is now, in the way of a part, or where a hand still has to get in
+    beside another thing; by its world pose."""
     world = control.world
     fixed = [i.id for i in world.scenario.scene.items if i.fixed]
     furniture = Room(solid for name in fixed for solid in solids(world, name))
+    taken = dict.fromkeys(step.args[0] for step in control.ahead if step.skill == "pick")
+    things = Room(solid for name in taken if name != item for solid in solids(world, name))
 
     def bars(T_world_item: tf.Float) -> bool:
-        return furniture.meets(solids(world, item, T_world_item), 0.0) or in_the_way(control, item, T_world_item)
+        there = solids(world, item, T_world_item)
+        return furniture.meets(there, 0.0) or things.meets(there, FINGERS) or in_the_way(control, item, T_world_item)
 
     return bars
 
