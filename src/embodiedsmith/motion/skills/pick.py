@@ -20,7 +20,7 @@ from embodiedsmith.spec import split_reference
 from embodiedsmith.world import transforms as tf
 
 LIFT = 0.12  # [m]
-LIFTS = (LIFT, 0.08, 0.05)
+LIFTS = (LIFT, 0.08, 0.065, 0.05)
 NUDGE = 0.012  # [m] lifted before pulling out of a front opening
 OUT = (0.06, 0.02, -0.02)  # [m] pulled out farther than just before a front
 REGRASPS = 4
@@ -121,7 +121,7 @@ def _grasp(control: Controller, item: str, place: str, plan: GraspPlan) -> None:
 
 
 def _way_out(control: Controller, place: str) -> tf.Float:
-    """Joint path from the grasp into the open: up, or a little up and out of a front opening."""
+    """Joint path from the grasp into the open: up, or out of a front opening, and up there when the item stays in the hand."""
     world, joints = control.world, control.joints
     T = control.checker.pose(joints)
     assert control.held is not None
@@ -131,23 +131,44 @@ def _way_out(control: Controller, place: str) -> tf.Float:
     )
     out = grasping.outward(control, control.held.item, place)
     if out is not None:
-        T_up = T.copy()
-        T_up[2, 3] += NUDGE
-        first = control.straight(T, T_up, joints)
-        for more in OUT:
-            T_out = T_up.copy()
-            T_out[:3, 3] += out * (1.0 + more / float(np.linalg.norm(out)))
-            second = None if first is None else control.straight(T_up, T_out, first[-1])
-            if first is not None and second is not None:
-                return np.vstack([first, second[1:]])
+        ways = _pulled_out(control, T, joints, out)
+        if place_of_item(control.held.item, control.ahead) is None:
+            raised = ((way, _risen(control, T_out, way[-1], lift)) for lift in LIFTS for way, T_out in ways)
+            higher = next((np.vstack([way, up[1:]]) for way, up in raised if up is not None), None)
+            if higher is not None:
+                return higher
+        if ways:
+            return ways[0][0]
     rise = 0.0 if cavity is None else cavity.size[2]
     for lift in (rise + LIFTS[0], *LIFTS):
-        T_up = T.copy()
-        T_up[2, 3] += lift
-        path = control.straight(T, T_up, joints)
+        path = _risen(control, T, joints, lift)
         if path is not None:
             return path
     raise MotionError("pick.blocked", f"{control.held.item} cannot be lifted out of {place}", subjects=(control.held.item, place))
+
+
+def _pulled_out(control: Controller, T: tf.Float, joints: tf.Float, out: tf.Float) -> list[tuple[tf.Float, tf.Float]]:
+    """Joint paths a little up and out of a front opening, with the hand's poses at their ends, farthest out first."""
+    T_up = T.copy()
+    T_up[2, 3] += NUDGE
+    first = control.straight(T, T_up, joints)
+    if first is None:
+        return []
+    found = []
+    for more in OUT:
+        T_out = T_up.copy()
+        T_out[:3, 3] += out * (1.0 + more / float(np.linalg.norm(out)))
+        second = control.straight(T_up, T_out, first[-1])
+        if second is not None:
+            found.append((np.vstack([first, second[1:]]), T_out))
+    return found
+
+
+def _risen(control: Controller, T: tf.Float, joints: tf.Float, lift: float) -> tf.Float | None:
+    """Joint path straight up by `lift` [m] from a pose of the hand; None when it is not free."""
+    T_up = T.copy()
+    T_up[2, 3] += lift
+    return control.straight(T, T_up, joints)
 
 
 def _back_off(control: Controller) -> None:
