@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 MOVES = frozenset({Kind.SWING, Kind.IDLE, Kind.HAND})
 SMALLER = (1.0, 0.92, 0.85, 0.78, 0.7)  # factors tried for a thing before the surface is left too shallow for it
-FARTHEST = 0.36  # [m] of depth before furniture beyond which what is in it gets out of reach: things are made smaller for less
+FARTHEST = {False: 0.36, True: 0.28}
+"""[m] of depth before furniture, by whether the hand goes into it, beyond which its handles or insides get out of reach: things
+are made smaller for less."""
 FREEDOM = 0.06  # [m] by which the depth of a surface exceeds what just suffices
 REAR = 0.03  # [m] behind furniture
 
@@ -48,11 +50,12 @@ def deepened(scenario: Scenario, built: dict[str, Asset], needs: Needs) -> tuple
         if furniture.parent is None or thing.parent != furniture.parent or thing.relation != "on":
             continue
         surface = scenario.scene.item(furniture.parent)
+        entered = any(p.item == owner and p.cavity is not None for p in needs.parts)
         for factor in SMALLER:
             smaller = fit.scaled(thing.asset, factor) if thing.pose is None else thing.asset
             room = _room(assets.build(smaller), scenario.randomization)
             deeper = _surface(surface, room + float(built[owner].size[0]) + REAR + FREEDOM)
-            if deeper is not None and room <= FARTHEST:
+            if deeper is not None and room <= FARTHEST[entered]:
                 break
         if deeper is None:
             continue

@@ -102,7 +102,11 @@ class Region:
             low, high = -np.asarray(self.size) / 2 - points.min(axis=0), np.asarray(self.size) / 2 - points.max(axis=0)
             if kept > 0:
                 axis = int(np.abs(before_it).argmax())
-                (high if before_it[axis] > 0 else low)[axis] -= kept * float(np.sign(before_it[axis]))
+                edge, other = (high, low) if before_it[axis] > 0 else (low, high)
+                edge[axis] -= kept * float(np.sign(before_it[axis]))
+                if (low <= high).all():  # no farther back than need be: what is in it is to be reached, too
+                    back = edge[axis] - before.FREEDOM * float(np.sign(before_it[axis]))
+                    other[axis] = np.clip(back, low[axis], high[axis])
             if (low > high).any():
                 return None
             x, y = float(np.clip(x, low[0], high[0])), float(np.clip(y, low[1], high[1]))
