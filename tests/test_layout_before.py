@@ -12,7 +12,7 @@ from embodiedsmith.forge.critics import Context
 from embodiedsmith.forge.critics.geometry import CRITIC as GEOMETRY
 from embodiedsmith.forge.critics.motion import CRITIC as MOTION
 from embodiedsmith.forge.layout import LayoutError, layout, needs
-from embodiedsmith.forge.layout.compact import compact
+from embodiedsmith.forge.layout.compact import compact, handy
 from embodiedsmith.forge.layout.failures import NARROW, PATIENCE, Failure, hopeless
 from embodiedsmith.motion.clearing import blockers
 from embodiedsmith.spec import All, Goal, Item, Scenario
@@ -107,6 +107,19 @@ def test_nothing_is_made_smaller_than_what_goes_into_it() -> None:
     built = build_assets(scenario.scene)
     made, smaller = compact(scenario, built, needs.read(scenario, built), 0.5)
     assert (made, smaller) == (scenario, built)
+
+
+@pytest.mark.parametrize(
+    ("size", "place", "smaller"), [("medium", "microwave", True), ("large", "microwave", False), ("medium", "bin", False)]
+)
+def test_what_goes_through_a_front_is_small_enough_to_be_held_from_its_side(size: str, place: str, smaller: bool) -> None:
+    mug = item("mug", "counter", size=size, params={"diameter": 0.074})
+    scenario = draft([item("counter"), item(place, "counter"), mug], says("inside", "mug", place))
+    built = build_assets(scenario.scene)
+    assert {g.kind for g in built["mug"].affordances.grasps} == {"rim"}
+    made, there = handy(scenario, built, needs.read(scenario, built))
+    assert any(g.kind == "side" for g in there["mug"].affordances.grasps) == smaller
+    assert (made == scenario) != smaller and there["mug"].spec == made.scene.item("mug").asset
 
 
 def failing(what: str, **counts: float) -> Failure:

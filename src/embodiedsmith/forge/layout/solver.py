@@ -8,7 +8,7 @@ from embodiedsmith import embodiments
 from embodiedsmith.assets.asset import Asset
 from embodiedsmith.forge.layout import before, cameras, fit, furniture, mobile, needs, robot
 from embodiedsmith.forge.layout.attempt import Attempt
-from embodiedsmith.forge.layout.compact import compact
+from embodiedsmith.forge.layout.compact import compact, handy
 from embodiedsmith.forge.layout.errors import LayoutError
 from embodiedsmith.forge.layout.failures import Failure, NoPlaceError, hopeless, merged
 from embodiedsmith.forge.layout.needs import Needs
@@ -44,6 +44,7 @@ def layout(scenario: Scenario, rng: np.random.Generator, *, anticipate: bool = T
     wanted = needs.read(scenario, built) if anticipate else needs.NOTHING
     if anticipate and body.base.kind == "planar":
         scenario, built = mobile.roomy(scenario, built, wanted)
+    scenario, built = handy(scenario, built, wanted)
     scenario, built = fit.fitted(scenario, built, wanted)
     scenario, built = before.deepened(scenario, built, wanted)
     bases = _bases(scenario, built, wanted, rng, BASES, anticipate=anticipate)
