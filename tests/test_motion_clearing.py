@@ -13,7 +13,7 @@ from task_worlds import DEEP, TABLE, Bench, bench, p
 from embodiedsmith.motion import MotionError, demonstrate, symbolic
 from embodiedsmith.motion.clearing import SPARE, USED, blockers, solids, sweep
 from embodiedsmith.spec import All, Goal, Item, Pose, Scenario
-from embodiedsmith.tasks import Recording, Session
+from embodiedsmith.tasks import Recording, Session, predicate
 from embodiedsmith.world import World
 
 DOOR, DRAWER = "microwave.door", "unit.drawer_top"
@@ -181,6 +181,17 @@ def test_a_door_is_opened_once_its_way_is_clear(thing: str) -> None:
     world = started(scenario)
     world.restore(recording.states[-1])
     assert not sweep(world, DOOR).meets(solids(world, thing), SPARE / 2, SPARE / 2)
+
+
+def test_what_lies_in_a_thing_is_carried_out_of_the_way_with_it() -> None:
+    scenario = oven(says("open", DOOR), before("box"), item("apple", "box", relation="inside", pose=Pose()))
+    recording = shown(scenario)
+    assert recording.outcome == "success", recording.failure
+    world = started(scenario)
+    start = world.item_pose("box")[:3, 3].copy()
+    world.restore(recording.states[-1])
+    assert np.linalg.norm(world.item_pose("box")[:3, 3] - start) > 0.2
+    assert predicate("inside").margin(world, ("apple", "box")) > 0
 
 
 def test_nothing_is_put_down_where_a_drawer_is_still_to_come_out() -> None:

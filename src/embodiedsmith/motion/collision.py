@@ -72,6 +72,7 @@ class CollisionChecker(Space):
         count = len(world.owners)
         self._allowed = np.zeros((count, count), dtype=bool)
         self._held: tuple[str, tf.Float] | None = None
+        self._cargo: dict[str, tf.Float] = {}
         self._opening = 0.0
         self._arm = slice(len(world.robot.base.joints), world.joint_count)
         self.allow([("finger_0", "finger_1"), ("robot", "finger_0"), ("robot", "finger_1"), ("world", "world")])
@@ -110,15 +111,41 @@ class CollisionChecker(Space):
         return free
 
     def hold(self, item: str | None, T_tcp_item: tf.Float | None = None) -> None:
-        """Carry an item along with the tool (None: nothing)."""
+        """Carry an item, with what lies in it now, along with the tool (None: nothing)."""
         model = self.model
         model.geom_contype[:], model.geom_conaffinity[:] = self._things_type, self._things_affinity
-        self._held = None
+        self._held, self._cargo = None, {}
         if item is not None and T_tcp_item is not None:
-            self._held = (item, T_tcp_item)
-            geoms = self._world.items[item].geoms
-            solid = geoms[(model.geom_contype[geoms] | model.geom_conaffinity[geoms]) != 0]
-            model.geom_contype[solid], model.geom_conaffinity[solid] = _HELD, _THINGS | _BODY
+            self._held, self._cargo = (item, T_tcp_item), self._lying_in(item)
+            for name in (item, *self._cargo):
+                geoms = self._world.items[name].geoms
+                solid = geoms[(model.geom_contype[geoms] | model.geom_conaffinity[geoms]) != 0]
+                model.geom_contype[solid], model.geom_conaffinity[solid] = _HELD, _THINGS | _BODY
+
+    def lay(self, item: str, T_world_item: tf.Float) -> None:
+        """Put an item, with what lies in it now, down at a world pose (4, 4)."""
+        self._set(item, T_world_item)
+        for name, T_item in self._lying_in(item).items():
+            self._set(name, T_world_item @ T_item)
+
+    def _set(self, item: str, T: tf.Float) -> None:
+        at = self._world.items[item].qpos
+        self.data.qpos[at : at + 3] = T[:3, 3]
+        self.data.qpos[at + 3 : at + 7] = tf.quaternion(T[:3, :3])
+
+    def _lying_in(self, item: str) -> dict[str, tf.Float]:
+        """Free things in the cavities of an item as the world is now, with their poses (4, 4) in its frame."""
+        world, found = self._world, {}
+        T_item_world = tf.inverse(world.item_pose(item))
+        for cavity in world.assets[item].affordances.cavities:
+            T_cavity_world = tf.inverse(world.cavity(f"{item}.{cavity.name}")[1])
+            half = np.array([cavity.size[0] / 2, cavity.size[1] / 2, cavity.size[2]])
+            for other, index in world.items.items():
+                T = world.item_pose(other)
+                local = (T_cavity_world @ T)[:3, 3]
+                if other != item and index.qpos >= 0 and (np.abs(local) < half).all():
+                    found[other] = T_item_world @ T
+        return found
 
     @property
     def held(self) -> str | None:
@@ -179,8 +206,7 @@ class CollisionChecker(Space):
             T = np.eye(4)
             T[:3, :3] = data.site_xmat[world.tcp_site].reshape(3, 3)
             T[:3, 3] = data.site_xpos[world.tcp_site]
-            T = T @ T_tcp_item
-            at = world.items[item].qpos
-            data.qpos[at : at + 3] = T[:3, 3]
-            data.qpos[at + 3 : at + 7] = tf.quaternion(T[:3, :3])
+            self._set(item, T @ T_tcp_item)
+            for name, T_item in self._cargo.items():
+                self._set(name, T @ T_tcp_item @ T_item)
             mujoco.mj_kinematics(self.model, data)

@@ -157,10 +157,7 @@ def _retreat(
     checker.forbid_all()
     checker.allow([(item, "finger_0"), (item, "finger_1")])
     checker.set_gripper(closing)
-    put = control.world.items[item].qpos
-    T = spot.T_world_item
-    checker.data.qpos[put : put + 3] = T[:3, 3]
-    checker.data.qpos[put + 3 : put + 7] = tf.quaternion(T[:3, :3])
+    checker.lay(item, spot.T_world_item)
     if (hit := checker.hit(joints)) is not None:
         tally.met(hit)
         return None
