@@ -8,6 +8,7 @@ from __future__ import annotations
 import ipaddress
 import socket
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -30,10 +31,12 @@ def is_here(address: object) -> bool:
         return host == "localhost"
 
 
-@pytest.fixture(autouse=True)
-def _own_lessons(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+@pytest.fixture(autouse=True, scope="session")
+def _own_lessons(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Keep what tests learn out of the user's lessons, and the user's out of tests."""
-    monkeypatch.setenv("EMBODIEDSMITH_HOME", str(tmp_path_factory.getbasetemp() / "home"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("EMBODIEDSMITH_HOME", str(tmp_path_factory.getbasetemp() / "home"))
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -164,6 +164,7 @@ def test_resuming_what_is_finished_changes_nothing(
         (["resume", "RUN", "--seed", "6"], "seed: the run has 5, asked for 6"),
         (["collect", "RUN", "-n", "1", "--seed", "6"], "seed: the run has 5, asked for 6"),
         (["make", "open the drawer", "-n", "2", "--out", "RUN"], "brief: the run has"),
+        (["make", STACK, "-n", "2", *SAME, "--lessons", "none", "--out", "RUN"], "lessons: the run has"),
         (["make", STACK, "-n", "2", *SAME, "--out", "RUN"],
          "smith resume"),
         (["export", "RUN", "--episodes", "99"], "episode 99: there is none; the run has 2 (0 to 1)"),

@@ -130,7 +130,7 @@ def test_a_split_goal_still_asks_for_everything_at_the_end() -> None:
 
 def test_a_log_of_edits_and_layouts_replays_to_the_same_scenario() -> None:
     scenario, log = start(), list[Edit]()
-    for number, name in enumerate(("swap_asset", "resize", "add", "change_support", "set_joint", "change_argument")):
+    for number, name in enumerate(("swap_asset", "resize", "add", "set_joint", "change_argument", "move_base", "unblock")):
         edited = apply(scenario, EDITS[name])
         laid_out = layout(edited, generator(3, "edits", number)) if any(i.pose is None for i in edited.scene.items) else edited
         log.append(EDITS[name])

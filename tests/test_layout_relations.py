@@ -193,6 +193,8 @@ def test_a_tray_grows_until_all_that_is_put_on_it_lies_side_by_side() -> None:
     built = build_assets(made.scene)
     x, y = built["tray"].affordances.support().size
     assert x * y > sum(float(built[t.id].size[:2].prod()) for t in things) * 1.5
-    kept = draft([item("table"), item("tray", "table", size="small"), *things], goal)
-    with pytest.raises(LayoutError, match="to be put on tray"):
+    large = [item(n, "table", size="large") for n in ("mug", "cup", "bowl")]
+    kept = draft([item("table"), item("tray", "table", size="small"), *large], goal)
+    with pytest.raises(LayoutError, match="tray") as caught:
         layout(kept, np.random.default_rng(0))
+    assert caught.value.findings[0].code == "geometry.too_many"
