@@ -169,6 +169,31 @@ def test_the_others_are_all_that_are_left() -> None:
     assert rest.asked is not None and rest.asked.counted == {"block": len(blocks)}
 
 
+@pytest.mark.parametrize(
+    ("text", "tray"),
+    [
+        ("lift one of the two mugs on the tray", {"mug_1", "mug_2"}),
+        ("put the spoon to the left of one of the two mugs which are on the tray", {"mug_1", "mug_2"}),
+        ("lift the mug on the tray", {"mug"}),
+    ],
+)
+def test_where_one_of_a_group_is_all_of_it_is(text: str, tray: set[str]) -> None:
+    assert {i.id for i in propose(text).scenario.scene.items if i.parent == "tray"} == tray
+
+
+def test_what_is_put_elsewhere_first_may_go_back_to_where_it_began() -> None:
+    draft = propose("the mug is left of the plate. first put the mug on the tray, then put the mug to the left of the plate")
+    assert short(draft.scenario.task.goal) == "on(mug, tray) > left_of(mug, plate)"
+    draft = propose("first put the mug on the table on the tray, then put the mug on the table")
+    assert short(draft.scenario.task.goal) == "on(mug, tray) > on(mug, table)"
+    assert item(draft, "mug").parent == "table"
+
+
+def test_the_one_chosen_of_a_group_is_meant_after_it() -> None:
+    draft = propose("put the spoon to the left of one of the two red mugs which are on the tray, do not move the same red mug")
+    assert short(draft.scenario.task.goal) == "left_of(spoon, mug_1) & unmoved(mug_1)"
+
+
 def test_what_a_group_leaves_out_stays() -> None:
     draft = propose("put every block but the red one in the box")
     blocks = {i.id: i.asset.color for i in draft.scenario.scene.items if i.asset.category == "block"}

@@ -106,15 +106,18 @@ class Furnishing:
         return "surface" if max(size[0], size[1]) <= ON_SURFACE[0] and size[2] <= ON_SURFACE[1] else "floor"
 
     def _start_places(self) -> None:
-        """Free things start on the work surface, or elsewhere when they are to end there."""
-        _, final = split(self.effects)
+        """Free things start on the work surface, or elsewhere when they are to end there.
+
+        What is put elsewhere first may be put back where it began.
+        """
+        stages, final = split(self.effects)
         for effect in final:
             thing = effect.args[0].thing
             if effect.name != "on" or effect.args[1].thing is not self.surface:
                 continue
             if thing.place is None:
                 thing.place = self._elsewhere(thing)
-            elif thing.place[1].thing is self.surface:
+            elif thing.place[1].thing is self.surface and not any(stage.slot == effect.slot for stage in stages):
                 self.stage.reasons.append(f"'{thing.category}' is on the {self.surface.category} from the start")
 
     def _elsewhere(self, thing: Thing) -> tuple[Literal["on", "inside"], Ref] | None:

@@ -105,11 +105,8 @@ class Grounding:
     def _resolve(self, phrase: NounPhrase, *, exclude: frozenset[Thing] = frozenset(), wants: Use = "any") -> tuple[Ref, ...]:
         """What a phrase means, and where it is at the start if the words say so."""
         refs = self.stage.resolve(phrase, exclude=exclude, wants=wants)
-        place = phrase.place or (phrase.among.place if phrase.among is not None else None)
-        if place is not None:
-            for ref in refs:
-                if ref.thing not in self.stage.brought:  # else it is there by what was done before
-                    self.starts.place(ref, place)
+        for ref in refs:
+            self.starts.told(phrase, ref)
         return refs
 
     def _themes(self, command: Command, wants: Use = "movable") -> tuple[Ref, ...]:
@@ -231,7 +228,8 @@ class Grounding:
 
     def _beside(self, theme: Ref, others: tuple[Ref, ...], relation: Relation) -> None:
         effect = Effect(SIDES[relation], (Ref(theme.thing), *others), deliberate=True)
-        if any((start.name, start.args) == (effect.name, effect.args) for start in self.stage.initial):
+        put_back = any(other.slot == effect.slot for other in self.effects)
+        if not put_back and any((start.name, start.args) == (effect.name, effect.args) for start in self.stage.initial):
             self.stage.reasons.append(f"'{theme.thing.name}' is there from the start")
         self.effects.append(effect)
         self.stage.brought.setdefault(theme.thing, set()).update(ref.thing for ref in others)

@@ -154,6 +154,11 @@ class Stage:
         singles = dict.fromkeys(mention.refs[0] for mention in fitting)
         return tuple(reversed(list(singles)[:2]))
 
+    def group_of(self, ref: Ref) -> tuple[Ref, ...]:
+        """The group last spoken of that a thing is one of; by itself where it is of none."""
+        groups = (m.refs for m in reversed(self.mentions) if m.aside and len(m.refs) > 1 and ref in m.refs)
+        return next(groups, (ref,))
+
     # Things
 
     def _things(self, phrase: NounPhrase, exclude: frozenset[Thing]) -> tuple[Thing, ...]:

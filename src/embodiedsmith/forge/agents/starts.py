@@ -11,7 +11,7 @@ from embodiedsmith.forge.agents.things import Ref, Thing, Use, opened_part, suit
 from embodiedsmith.forge.agents.which import SIDES
 from embodiedsmith.forge.language import meaning
 from embodiedsmith.forge.language.clauses import SURFACES
-from embodiedsmith.forge.language.meaning import Place, Statement
+from embodiedsmith.forge.language.meaning import NounPhrase, Place, Statement
 
 HALF_OPEN = 0.8
 """How far a drawer or door stands open that is to be closed, as a fraction of its range."""
@@ -31,9 +31,9 @@ class Starts:
             for ref in refs:
                 if statement.state is not None:
                     self._joint(ref, phrase.text, statement.state)
-                for place in (phrase.place, statement.place):
-                    if place is not None:
-                        self.place(ref, place)
+                self.told(phrase, ref)
+                if statement.place is not None:
+                    self.place(ref, statement.place)
 
     def _joint(self, ref: Ref, text: str, state: Literal["open", "closed"]) -> None:
         part = opened_part(ref)
@@ -42,6 +42,16 @@ class Starts:
             return
         ref.thing.joints[part.part] = HALF_OPEN if state == "open" else 0.0
         ref.thing.told.add(part.part)
+
+    def told(self, phrase: NounPhrase, ref: Ref) -> None:
+        """Let a thing be at the start where the words for it say; of "one of the mugs on the tray", all of them are there."""
+        group = phrase.among
+        place = phrase.place or (group.place if group is not None else None)
+        if place is None:
+            return
+        for one in self.stage.group_of(ref) if group is not None and group.kind != "pronoun" else (ref,):
+            if one.thing not in self.stage.brought:  # else it is there by what was done before
+                self.place(one, place)
 
     def place(self, ref: Ref, place: Place) -> None:
         """Let a thing be somewhere at the start."""
@@ -63,8 +73,8 @@ class Starts:
     def nested(self, place: Place, others: tuple[Ref, ...]) -> None:
         """Where the things are from which a place is told: "in the bowl next to the plate"."""
         for phrase, other in zip((place.target, place.second), others, strict=False):
-            if phrase is not None and phrase.place is not None:
-                self.place(other, phrase.place)
+            if phrase is not None:
+                self.told(phrase, other)
 
     def _beside(self, ref: Ref, place: Place) -> None:
         others = beside(self.stage, place, frozenset({ref.thing}), aside=True)

@@ -81,7 +81,7 @@ def of_several(stage: Stage, phrase: NounPhrase, known: list[Thing], wanted: int
     if wanted > 1 or not definite:
         free = [thing for thing in known if thing not in stage.handled] if phrase.kind == "one" else []
         return free[:wanted] if len(free) >= wanted else chosen
-    last = {thing: max((m.turn for m in stage.mentions if any(r.thing is thing for r in m.refs)), default=-1) for thing in known}
+    last = {thing: _last_spoken(stage, thing) for thing in known}
     order = [ref.thing for mention in stage.mentions if not mention.aside for ref in mention.refs]
     newest = sorted((thing for thing in known if last[thing] == max(last.values())), key=lambda t: _last_index(order, t))
     others = [thing for thing in known if thing is not newest[-1]]
@@ -92,6 +92,12 @@ def of_several(stage: Stage, phrase: NounPhrase, known: list[Thing], wanted: int
     else:
         stage.warnings.append(f"'{phrase.text}' is taken to be {_listed(newest, '')}, not {_listed(others, 'or')}")
     return newest[-1:]
+
+
+def _last_spoken(stage: Stage, thing: Thing) -> tuple[int, bool]:
+    """In which turn a thing was last spoken of, and whether as more than one of a group: after "one of the two", that one was."""
+    mentions = [m for m in stage.mentions if any(ref.thing is thing for ref in m.refs)]
+    return max(((m.turn, not (m.aside and len(m.refs) > 1)) for m in mentions), default=(-1, False))
 
 
 def _last_index(order: list[Thing], thing: Thing) -> int:
