@@ -34,6 +34,8 @@ from embodiedsmith.world import World
 Horizon = Literal["1", "2-3", "4-6", "7+"]
 HORIZONS: tuple[Horizon, ...] = get_args(Horizon)
 MODES: tuple[Mode, ...] = get_args(Mode)
+TAUGHT: tuple[Mode, ...] = ("joint", "scene")
+"""Modes in which lessons are measured: `scene` needs most repairs, for its layouts know nothing of the task."""
 SEEDS = 3
 EXAMPLES = 2
 """Examples shown of each of the commonest reasons."""
@@ -115,7 +117,8 @@ def measure(
 ) -> dict[str, Any]:
     """Forge every request of the first set with seeds 0 to `seeds` - 1 in each mode, then measure what lessons are worth.
 
-    The second set is forged in mode `joint` twice from the same seeds: without lessons, and with those that the first set taught.
+    The second set is forged twice from the same seeds in the modes of `TAUGHT`: without lessons, and with those that the first
+    set taught in that mode.
 
     Args:
         seeds: Seeds a request.
@@ -128,7 +131,7 @@ def measure(
     Returns:
         `modes`: for each mode `overall`, by `horizon`, `awkward` and `ordinary`: forged, asked, rate, Wilson interval, and edits,
         units and seconds of certified scenarios; `gain`: what `joint` has more than each other mode, in points; `failures`: the
-        commonest codes of `joint` with examples; `lessons`: the paired comparison, when `joint` is among the modes.
+        commonest codes of `joint` with examples; `lessons`: the paired comparison for each mode of `TAUGHT`.
     """
     known = requests()
     first, second = ([r for r in known if r.set == which] for which in (1, 2))
@@ -136,12 +139,13 @@ def measure(
     jobs = [_Job(request=r, mode=m, seed=s, budget=budget, lessons=None) for s in range(seeds) for r in first for m in modes]
     made = trials.run(jobs, workers)
     report = _modes(made, {r.text: r for r in first}, modes)
-    if "joint" in modes:
-        taught = Lessons().learn(Outcome(**o) for t in made if t.mode == "joint" for o in t.outcomes)
-        plain = [_Job(request=r, mode="joint", seed=s, budget=budget, lessons=None) for s in range(seeds) for r in second]
-        wise = [_Job(request=j.request, mode="joint", seed=j.seed, budget=budget, lessons=taught) for j in plain]
+    report["lessons"] = {}
+    for mode in (m for m in TAUGHT if m in modes):
+        taught = Lessons().learn(Outcome(**o) for t in made if t.mode == mode for o in t.outcomes)
+        plain = [_Job(request=r, mode=mode, seed=s, budget=budget, lessons=None) for s in range(seeds) for r in second]
+        wise = [_Job(request=j.request, mode=mode, seed=j.seed, budget=budget, lessons=taught) for j in plain]
         both = trials.run([job for pair in zip(plain, wise, strict=True) for job in pair], workers)
-        report["lessons"] = _lessons(both)
+        report["lessons"][mode] = _lessons(both)
     return {"seeds": seeds, "budget": budget, "requests": len(first), **report}
 
 
