@@ -162,6 +162,7 @@ def drawn(draw: st.DrawFn) -> Drawn:
     - two things held at once, or one both lifted and grasped: there is one hand, and what is said later lets go;
     - `upright` by itself: everything stands at the start. It is drawn for what is held;
     - two things that nothing tells apart in different parts of a goal: "the first mug", once another was spoken of, is not read;
+    - a thing told by its being on the table, to be put on the table and nowhere else before: there is nothing to do;
     - the very top of a shelf: on the shelf is on any of its boards;
     - predicates with numbers other than their defaults;
     - what fits only with one of the sizes that a comparison leaves open: "the smaller cup" is drawn small.
@@ -179,7 +180,7 @@ def drawn(draw: st.DrawFn) -> Drawn:
     scene, initial = _scene(drawing)
     for sized in (scene, _at_its_extreme(scene, initial)):
         assume(goal_faults(goal, {item.id: assets.build(item.asset) for item in sized.items}) == [])
-    assume(not _circular(goal))
+    assume(not _circular(goal) and not _there_already(goal, Looks(scene, initial)))
     return Drawn(goal, scene, tuple(initial))
 
 
@@ -275,6 +276,19 @@ def _at_its_extreme(scene: SceneSpec, initial: list[Predicate]) -> SceneSpec:
         size = {"s": "small", "l": "large"}.get(looks.telling(item.id).size[:1], item.asset.size)
         items.append(Item.model_validate({**item.model_dump(), "asset": {**item.asset.model_dump(), "size": size}}))
     return scene.model_copy(update={"items": tuple(items)})
+
+
+def _there_already(goal: Goal, looks: Looks) -> bool:
+    """Whether a thing is to be put only where the words that tell it from others say it is."""
+    moves: dict[str, list[Predicate]] = {}
+    for q in leaves(goal):
+        if q.name in (*PLACED, *HAND):
+            moves.setdefault(q.args[0], []).append(q)
+    for item, (first, *later) in moves.items():
+        carrier = looks.telling(item).carrier
+        if first.name == "on" and not later and carrier is not None and carrier.parent == first.args[1]:
+            return True
+    return False
 
 
 def _circular(goal: Goal) -> bool:

@@ -71,6 +71,8 @@ SENTENCES = [
     ("there are four blocks: two red, one blue and one green. put the red ones in the box",
      "inside(block_1, box) & inside(block_2, box)"),
     ("put one of the three mugs in the box", "inside(mug_1, box)"),
+    ("open the fridge and move one of the two red apples next to it", "open(fridge.door) & near(apple_1, fridge)"),
+    ("open the fridge and move one of the three red apples next to it", "open(fridge.door) & near(apple_1, fridge)"),
     ("put three apples in the bowl and two in the box",
      "inside(apple_1, bowl) & inside(apple_2, bowl) & inside(apple_3, bowl) & inside(apple_4, box) & inside(apple_5, box)"),
     ("put the apple in the bowl and the banana too", "inside(apple, bowl) & inside(banana, bowl)"),
@@ -286,6 +288,7 @@ def test_what_is_plain_needs_no_warning(text: str) -> None:
         ("use the spoon to put the apple in the bowl", "the robot uses no tools"),
         ("the mug is left of the plate. put the mug left of the plate", "there from the start"),
         ("put one of the mugs in the box and three of them on the tray", "left of them"),
+        ("put one of the three mugs on the table and the mug on the tray on the table", "on the table from the start"),
         ("open the cabinet left of the microwave", "where it stands cannot be told"),
     ],
 )

@@ -139,6 +139,9 @@ class Stage:
             mentions = [*mentions, *(mention for mention in mentions if mention.topic)]
         fitting: list[Mention] = []
         for mention in reversed(mentions):
+            one_of = mention.aside and len(mention.refs) > 1 and any(ref.thing in exclude for ref in mention.refs)
+            if one_of and not several:  # "one of the two next to it": it is not the other one
+                continue
             refs = tuple(ref for ref in mention.refs if ref.thing not in exclude and suits(ref, wants))
             if refs:
                 fitting.append(Mention(refs, mention.turn, mention.topic, mention.aside))
