@@ -71,6 +71,8 @@ SENTENCES = [
     ("there are four blocks: two red, one blue and one green. put the red ones in the box",
      "inside(block_1, box) & inside(block_2, box)"),
     ("put one of the three mugs in the box", "inside(mug_1, box)"),
+    ("put the apple on the third board of the shelf and the mug in the fourth compartment of the shelf",
+     "on(apple, shelf.board_2) & inside(mug, shelf.board_3)"),
     ("open the fridge and move one of the two red apples next to it", "open(fridge.door) & near(apple_1, fridge)"),
     ("open the fridge and move one of the three red apples next to it", "open(fridge.door) & near(apple_1, fridge)"),
     ("put three apples in the bowl and two in the box",

@@ -288,6 +288,9 @@ class Stage:
             spoken = self._parts_of(owner) if phrase.fresh else []
             wanted = self.count(phrase) if phrase.quantity == "some" else 1 + len(spoken)
             wanted = max(wanted, self.parts.get((phrase.head, owner.category), 1))
+            for (word, category), most in self.parts.items():  # a fourth compartment takes as many boards
+                if category == owner.category and word != phrase.head:
+                    owner.params.update(with_part(owner.spec, word, str(most), most=most))
             owner.params.update(with_part(owner.spec, phrase.head, phrase.position, most=wanted))
             found = [part for part in find_parts(owner.asset, phrase.head, phrase.position) if part not in spoken]
         except PartMissing as missing:
