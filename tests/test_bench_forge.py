@@ -9,7 +9,11 @@ from pathlib import Path
 import pytest
 
 from embodiedsmith.bench import forge as bench
+from embodiedsmith.cli.bench import Bench
+from embodiedsmith.cli.make import Forge, Make
+from embodiedsmith.forge import BUDGET
 from embodiedsmith.forge.agents import RuleAgent
+from embodiedsmith.forge.asked import faults
 from embodiedsmith.runtime.seeds import generator
 from embodiedsmith.spec import Brief
 
@@ -33,6 +37,7 @@ def test_there_are_enough_requests_of_every_kind() -> None:
 def test_every_request_is_understood(request_: bench.Request) -> None:
     draft = RuleAgent().propose(Brief(text=request_.text, embodiment=request_.robot), generator(0, "bench"))
     assert draft.asked is not None and (draft.asked.embodiment is None) == (request_.robot == "any")
+    assert faults(draft.asked, draft.scenario) == []
 
 
 def test_wilsons_interval() -> None:
@@ -74,3 +79,8 @@ def test_a_request_that_nobody_understands_is_a_failure_with_its_reason(monkeypa
     monkeypatch.setattr(bench, "requests", lambda: (bench.Request(text="grok the flux", horizon="1"),))
     report = bench.measure(seeds=1, modes=("none",))
     assert report["modes"]["none"]["overall"]["rate"] == 0.0
+
+
+def test_the_command_line_names_the_budget_there_is() -> None:
+    """Its commands do not load the forge to say it in their help."""
+    assert Bench.budget == Make.budget == Forge.budget == BUDGET

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,11 +12,16 @@ from forge_scenes import DRAFTS
 from embodiedsmith import api, cli
 from embodiedsmith.episodes import lessons as of_runs
 from embodiedsmith.episodes.store import EpisodeStore
+from embodiedsmith.forge.agents import Case
+from embodiedsmith.forge.asked import only_the_goal
+from embodiedsmith.forge.layout import layout
 from embodiedsmith.forge.lessons import Lessons, Outcome, context_of, load, save, store_path
+from embodiedsmith.forge.repairs import repairs
 from embodiedsmith.runtime.errors import SmithError, UsageError
 from embodiedsmith.runtime.lock import RunLockedError, WriterLock
 from embodiedsmith.runtime.run import Run
-from embodiedsmith.spec import Finding
+from embodiedsmith.runtime.seeds import generator
+from embodiedsmith.spec import Brief, Finding
 
 FINDING = Finding(
     code="reach.unreachable", subjects=("mug",), message="far", cures=("move", "move_base", "change_support", "change_embodiment")
@@ -37,6 +43,17 @@ def test_what_cures_comes_first_and_what_fails_or_costs_comes_last() -> None:
     assert order[0] == "change_support" and order.index("move") > order.index("move_base")
     dear = Lessons().learn([tried("move", True, 200.0)] * 3 + [tried("move_base", True, 5.0)] * 3)
     assert dear.order(FINDING, DRAFTS["drawer"])[0] == "move_base"
+
+
+def test_the_repairs_offered_follow_the_lessons() -> None:
+    scenario = layout(DRAFTS["drawer"], generator(0, "lessons"))
+    kinds = frozenset(FINDING.cures)
+    plain = Case(
+        brief=Brief(text="x"), scenario=scenario, findings=(FINDING,), asked=only_the_goal(scenario), allowed=kinds
+    )  # fmt: skip
+    taught = replace(plain, lessons=Lessons().learn([tried("move", False)] * 4 + [tried("move_base", True)] * 3))
+    first, then = (next(repairs(case, generator(0, "offers"))).kind for case in (plain, taught))
+    assert (first, then) == ("move", "move_base")
 
 
 def test_lessons_are_of_a_context() -> None:

@@ -227,10 +227,6 @@ class _Run:
             )
         ]
         state = self._repaired(number, state, asked, steps)
-        origin = Provenance(
-            brief=self.brief, agent=self.agent.name, seed=self.seed, index=self.index, proposals=number,
-            edits=sum(e.kind != "lay_out" for s in steps if s.kept for e in s.edits), asked=asked, versions=versions(),
-        )  # fmt: skip
         proposal = Proposal(
             number=number,
             draft=draft.scenario,
@@ -242,9 +238,13 @@ class _Run:
         if state.accepted and state.context.witness is None:
             raise UsageError("no critic made a witness", remedy="let the execution critic judge too")
         self.log.append(proposal)
-        return self._released(draft, state, origin) if state.accepted else None
+        return self._released(draft, state, asked) if state.accepted else None
 
-    def _released(self, draft: Draft, state: State, origin: Provenance) -> ForgeResult:
+    def _released(self, draft: Draft, state: State, asked: Asked) -> ForgeResult:
+        origin = Provenance(
+            brief=self.brief, agent=self.agent.name, seed=self.seed, index=self.index, proposals=len(self.log),
+            edits=self.log[-1].repairs, asked=asked, versions=versions(),
+        )  # fmt: skip
         witness = state.context.witness
         assert witness is not None  # looked at by the caller
         said = (*draft.warnings, *(f.message for f in state.findings))
@@ -287,6 +287,8 @@ class _Run:
             before = self.judge.units
             after = self.judge.judge(edited, self._rng(*place, tries, "layout"))
             kept, reason = verdict(state, after, repair.finding)
+            if broken := faults(case.asked, after.scenario):  # the layout builds some things in other sizes
+                kept, reason = False, f"its layout breaks what was asked for: {'; '.join(broken)}"
             steps.append(_step(repair, after, kept, reason, self.judge.units - before, state.scenario))
             if kept:
                 seen.add(after.scenario.id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -103,6 +103,20 @@ class Context:
     def rng(self, *names: str | int) -> np.random.Generator:
         """The random stream of that name for this scenario."""
         return generator(self.seed, self.scenario.id, *names)
+
+
+def at_best_start(faults: Callable[[int], list[Finding]]) -> list[Finding]:
+    """What is found at the first start that the execution critic would try; nothing when at any of them nothing is.
+
+    The witness needs one start only, so that what is wrong with another refuses nothing.
+    """
+    first: list[Finding] = []
+    for attempt in range(ATTEMPTS):
+        found = faults(attempt)
+        if not found:
+            return []
+        first = first or found
+    return first
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 import mujoco
 
-from embodiedsmith.forge.critics.base import ATTEMPTS, Context
+from embodiedsmith.forge.critics.base import Context, at_best_start
 from embodiedsmith.motion import symbolic
 from embodiedsmith.motion.articulation import Articulation, plan_arc
 from embodiedsmith.motion.controller import Controller
@@ -49,13 +49,7 @@ class MotionCritic:
 
     def review(self, context: Context) -> list[Finding]:
         """The first step for which there is no way; nothing when from any start looked at there is one for all."""
-        found: list[Finding] = []
-        for attempt in range(ATTEMPTS):
-            findings = _faults(context, attempt)
-            if not findings:
-                return []
-            found = found or findings
-        return found
+        return at_best_start(lambda attempt: _faults(context, attempt))
 
 
 def _faults(context: Context, attempt: int) -> list[Finding]:

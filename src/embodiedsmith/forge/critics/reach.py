@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import numpy as np
 
 from embodiedsmith.assets.asset import Handle
-from embodiedsmith.forge.critics.base import ATTEMPTS, Context
+from embodiedsmith.forge.critics.base import Context, at_best_start
 from embodiedsmith.forge.layout import needs
 from embodiedsmith.forge.layout.needs import Target
 from embodiedsmith.forge.layout.volumes import USED
@@ -52,13 +52,7 @@ class ReachCritic:
 
     def review(self, context: Context) -> list[Finding]:
         """What is out of reach, with the distance that is missing; nothing when from any start looked at all is within."""
-        found: list[Finding] = []
-        for attempt in range(ATTEMPTS):
-            findings = _faults(context, attempt)
-            if not findings:
-                return []
-            found = found or findings
-        return found
+        return at_best_start(lambda attempt: _faults(context, attempt))
 
 
 def _faults(context: Context, attempt: int) -> list[Finding]:
