@@ -12,10 +12,11 @@ from forge_scenes import DRAFTS, draft, item, says
 
 from embodiedsmith.forge import Certificate, ForgeError, ForgeResult, Proposal, edits, forge, recording_digest
 from embodiedsmith.forge.agents import Case, Draft, Repair, RuleAgent
-from embodiedsmith.forge.critics import critics
+from embodiedsmith.forge.critics import Context, critics
 from embodiedsmith.forge.language import NotUnderstood
 from embodiedsmith.forge.lessons import Lessons, context_of
 from embodiedsmith.forge.loop import ALIKE
+from embodiedsmith.forge.state import State, verdict
 from embodiedsmith.runtime.errors import SmithError, UsageError
 from embodiedsmith.runtime.seeds import generator
 from embodiedsmith.spec import (
@@ -295,3 +296,22 @@ def test_an_edit_is_told_what_was_found_and_what_may_be_done() -> None:
     assert case.findings[0].code == "logic.already_true" and "change_support" in case.findings[0].cures
     assert "lay_out" not in case.allowed and {"move", "move_base", "split_goal"} <= case.allowed
     assert case.asked.goal == says("on", "mug", "plate")
+
+
+def test_a_finding_put_in_the_place_of_another_is_kept_but_teaches_nothing_good() -> None:
+    scenario = on_the_plate()
+
+    def state(*codes: str, passed: int = 1) -> State:
+        findings = tuple(Finding(code=code, subjects=("mug",), message=code) for code in codes)
+        names = ("spec", "geometry", "physics")[:passed]
+        context = Context(scenario, seed=0, costs={})
+        return State(scenario=scenario, stage="review", findings=findings, passed=names, placed=None, context=context)
+
+    before = state("reach.unreachable")
+    cured = before.errors[0]
+    beside = verdict(before, state("geometry.overlap"), cured)
+    farther = verdict(before, state("motion.grasp_blocked", passed=2), cured)
+    worse = verdict(before, state("reach.unreachable", "geometry.overlap"), cured)
+    assert (beside.kept, beside.cured) == (True, False) and "in its place geometry.overlap" in beside.reason
+    assert (farther.kept, farther.cured) == (True, True)
+    assert (worse.kept, worse.cured) == (False, False)

@@ -34,7 +34,7 @@ class Outcome(Noun):
     """See `context_of`."""
     kind: EditKind
     cured: bool
-    """Whether the finding was gone and nothing worse came."""
+    """Whether the scenario came farther by it: through more critics, or with fewer errors."""
     units: float = Field(ge=0.0)
     """What judging it cost: simulated seconds and plans."""
 

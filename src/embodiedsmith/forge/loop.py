@@ -22,7 +22,7 @@ from embodiedsmith.forge.critics import Critic, critics, measured
 from embodiedsmith.forge.edits import EditError, distance, replay
 from embodiedsmith.forge.lessons import Lessons, Outcome, context_of
 from embodiedsmith.forge.log import Proposal, Step
-from embodiedsmith.forge.state import Judge, State, verdict
+from embodiedsmith.forge.state import Judge, State, Verdict, verdict
 from embodiedsmith.runtime.errors import SmithError, UsageError
 from embodiedsmith.runtime.seeds import generator
 from embodiedsmith.runtime.versions import versions
@@ -286,11 +286,11 @@ class _Run:
             seen.add(edited.id)
             before = self.judge.units
             after = self.judge.judge(edited, self._rng(*place, tries, "layout"))
-            kept, reason = verdict(state, after, repair.finding)
+            found = verdict(state, after, repair.finding)
             if broken := faults(case.asked, after.scenario):  # the layout builds some things in other sizes
-                kept, reason = False, f"its layout breaks what was asked for: {'; '.join(broken)}"
-            steps.append(_step(repair, after, kept, reason, self.judge.units - before, state.scenario))
-            if kept:
+                found = Verdict(False, False, f"its layout breaks what was asked for: {'; '.join(broken)}")
+            steps.append(_step(repair, after, found, self.judge.units - before, state.scenario))
+            if found.kept:
                 seen.add(after.scenario.id)
                 return after
         return None
@@ -329,12 +329,12 @@ class _Run:
         return generator(self.seed, "forge", self.index, *names)
 
 
-def _step(repair: Repair, after: State, kept: bool, reason: str, units: float, before: Scenario) -> Step:
+def _step(repair: Repair, after: State, found: Verdict, units: float, before: Scenario) -> Step:
     edits = repair.edits if after.placed is None else (*repair.edits, after.placed)
-    learnt = Outcome(context=context_of(repair.finding, before), kind=repair.kind, cured=kept, units=round(units, 3))
+    learnt = Outcome(context=context_of(repair.finding, before), kind=repair.kind, cured=found.cured, units=round(units, 3))
     return Step(
-        edits=edits, kind=repair.kind, cures=repair.finding, why=repair.why, kept=kept, reason=reason, scenario=_id(after),
-        findings=after.findings, outcome=learnt,
+        edits=edits, kind=repair.kind, cures=repair.finding, why=repair.why, kept=found.kept, reason=found.reason,
+        scenario=_id(after), findings=after.findings, outcome=learnt,
     )  # fmt: skip
 
 

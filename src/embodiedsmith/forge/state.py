@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -52,22 +53,34 @@ class State:
         return STAGES.index(self.stage), len(self.passed), -len(self.errors)
 
 
-def verdict(before: State, after: State, finding: Finding) -> tuple[bool, str]:
-    """Whether an edit that was to cure `finding` made things better, and why, in words."""
+class Verdict(NamedTuple):
+    """What an edit did."""
+
+    kept: bool
+    """Whether it made things better."""
+    cured: bool
+    """Whether the scenario came farther by it. An edit that only puts one finding in the place of another is kept, for the other
+    may be easier to cure, but it teaches nothing good."""
+    reason: str
+    """Why, in words."""
+
+
+def verdict(before: State, after: State, finding: Finding) -> Verdict:
+    """What an edit that was to cure `finding` did."""
     if after.accepted:
-        return True, "every critic is content"
+        return Verdict(True, True, "every critic is content")
     left = after.errors[0]
     if after.rank > before.rank:
         far = after.rank[:2] > before.rank[:2]
-        return True, f"{'it comes farther; now' if far else 'fewer errors;'} {left.code}: {left.message}"
+        return Verdict(True, True, f"{'it comes farther; now' if far else 'fewer errors;'} {left.code}: {left.message}")
     gone = not any(f.code == finding.code and f.subjects[:1] == finding.subjects[:1] for f in after.errors)
     if after.rank == before.rank and gone:
-        return True, f"{finding.code} is cured; now {left.code}: {left.message}"
+        return Verdict(True, False, f"{finding.code} is gone; in its place {left.code}: {left.message}")
     if after.rank == before.rank and _nearer(finding, after):
-        return True, f"it comes nearer; still {left.code}: {left.message}"
+        return Verdict(True, False, f"it comes nearer; still {left.code}: {left.message}")
     if after.rank < before.rank:
-        return False, f"it made things worse: {left.code}: {left.message}"
-    return False, f"it cured nothing: {left.code}: {left.message}"
+        return Verdict(False, False, f"it made things worse: {left.code}: {left.message}")
+    return Verdict(False, False, f"it cured nothing: {left.code}: {left.message}")
 
 
 def _nearer(finding: Finding, after: State) -> bool:
