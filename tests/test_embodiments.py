@@ -101,8 +101,17 @@ def test_every_robot_says_which_models_it_is_built_from(robot: Robot, monkeypatc
     used: list[str] = []
     folder = models.folder
     monkeypatch.setattr(models, "folder", lambda name: (used.append(name), folder(name))[1])
+    monkeypatch.setattr(models, "_made", {})
     robot.build()
     assert sorted(robot.models) == sorted(used)
+
+
+def test_a_robot_built_again_is_a_copy_that_compiles_to_the_same_model(robot: Robot) -> None:
+    first, again = robot.build(), robot.build()
+    first.body("base").add_geom(name="mark", type=mujoco.mjtGeom.mjGEOM_SPHERE, size=(0.01, 0, 0))
+    third = robot.build().compile()
+    assert again.geom("mark") is None and third.nq == again.compile().nq
+    assert np.array_equal(third.mesh_vert, again.compile().mesh_vert) and third.ngeom + 1 == first.compile().ngeom
 
 
 def test_a_missing_model_says_where_it_looked_and_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -124,6 +133,7 @@ def cold(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
     """An empty cache of meshes, on disk and in memory."""
     monkeypatch.setenv("EMBODIEDSMITH_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(meshes, "_memory", {})
+    monkeypatch.setattr(models, "_made", {})
     yield tmp_path / "cache"
 
 
@@ -133,6 +143,7 @@ def test_the_cache_changes_nothing_and_mends_itself(cold: Path, monkeypatch: pyt
     assert len(kept) > 10 and not list((cold / "meshes").glob("*.part"))
 
     monkeypatch.setattr(meshes, "_memory", {})
+    monkeypatch.setattr(models, "_made", {})
     monkeypatch.setattr(meshes, "_simplify", lambda *_: pytest.fail("a cached mesh was made again"))
     assert model_bytes(franka.arm_on_base().compile()) == made
     monkeypatch.undo()
@@ -147,6 +158,7 @@ def test_a_damaged_cache_file_is_made_again(cold: Path, monkeypatch: pytest.Monk
     for damaged in (whole[:-20], b"", whole[:200] + b"\x55\x55" + whole[202:]):
         path.write_bytes(damaged)
         monkeypatch.setattr(meshes, "_memory", {})
+        monkeypatch.setattr(models, "_made", {})
         again = meshes._light(sources, 800)
         assert np.array_equal(again.vertices, first.vertices) and np.array_equal(again.faces, first.faces)
         assert path.read_bytes() == whole

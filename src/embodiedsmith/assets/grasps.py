@@ -39,7 +39,9 @@ def grasp_pose(origin: ArrayLike, approach: ArrayLike, closing: ArrayLike) -> Po
     y = np.asarray(closing, dtype=np.float64)
     y = y - z * (y @ z)
     y = y / np.linalg.norm(y)
-    matrix = np.column_stack([np.cross(y, z), y, z])
+    matrix = np.empty((3, 3))
+    matrix[:, 0] = y[1] * z[2] - y[2] * z[1], y[2] * z[0] - y[0] * z[2], y[0] * z[1] - y[1] * z[0]
+    matrix[:, 1], matrix[:, 2] = y, z
     quat = np.zeros(4)
     mujoco.mju_mat2Quat(quat, matrix.ravel())
     quat /= np.linalg.norm(quat)

@@ -135,6 +135,7 @@ ARM = Arm(
 )
 
 
+@models.made_once
 def arm_on_base() -> mujoco.MjSpec:
     """A fresh model of a bare body `base` that carries the arm (`link0` to `hand`) with TCP site and wrist camera."""
     directory = models.folder(MODEL)

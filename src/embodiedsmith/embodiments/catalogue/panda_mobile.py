@@ -6,7 +6,7 @@ from typing import Any
 
 import mujoco
 
-from embodiedsmith.embodiments import franka
+from embodiedsmith.embodiments import franka, models
 from embodiedsmith.embodiments.description import Base, Robot, RobotCamera
 
 _LENGTH, _WIDTH = 0.50, 0.45
@@ -24,6 +24,7 @@ _TRACTION = 600.0
 """Largest driving force [N]: what wheels with a friction coefficient of 0.8 hold under 78 kg."""
 
 
+@models.made_once
 def build() -> mujoco.MjSpec:
     """A fresh fragment: vehicle with its three joints and drives, arm on top."""
     spec = franka.arm_on_base()

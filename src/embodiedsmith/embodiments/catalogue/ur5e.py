@@ -43,6 +43,7 @@ _EXCLUDED_IN_GRIPPER = tuple(itertools.combinations(("gripper/base", *_MOVING), 
 """The linkage and its joint limits keep the gripper's own links apart, also when it closes on nothing."""
 
 
+@models.made_once
 def build() -> mujoco.MjSpec:
     """A fresh fragment: the arm on a bare base body, the gripper with its linkage at its flange."""
     folder = models.folder("universal_robots_ur5e")

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from embodiedsmith.forge.layout.attempt import Attempt
 from embodiedsmith.forge.layout.prisms import Float, Kind, Prism
@@ -129,38 +130,51 @@ def _mouths(attempt: Attempt) -> list[Sight]:
 def _best(attempt: Attempt, sights: list[Sight], focus: Float, radius: float, *, azimuth: float, pitch: float) -> Float:
     away = FILL * radius / math.sin(math.radians(FOVY / 2))
     best, most = focus, -1
-    screens = _screens(attempt)
+    screens = _Screens([p for p in attempt.plan.prisms if p.kind in (Kind.FIXED, Kind.MOUNT, Kind.ARM)])
+    points = np.array([sight.point for sight in sights])
+    everything = sum(s.weight for s in sights)
     for lift in (0.0, 0.25, 0.5):
         for spread in SPREAD:
             angle, up = azimuth + spread, pitch + lift
             eye = focus + away * np.array([math.cos(up) * math.cos(angle), math.cos(up) * math.sin(angle), math.sin(up)])
-            seen = sum(s.weight for s in sights if s.faces(eye) and not any(_blocks(p, eye, s.point) for p in screens))
+            hidden = screens.hide(eye, points)
+            seen = sum(s.weight for s, behind in zip(sights, hidden, strict=True) if not behind and s.faces(eye))
             if seen > most:
                 best, most = eye, seen
-            if most == sum(s.weight for s in sights):
+            if most == everything:
                 return best
     return best
 
 
-def _screens(attempt: Attempt) -> list[Prism]:
+class _Screens:
     """What hides things: furniture, the robot's mount, and its arm as it is held at the start."""
-    return [p for p in attempt.plan.prisms if p.kind in (Kind.FIXED, Kind.MOUNT, Kind.ARM)]
 
+    def __init__(self, prisms: list[Prism]) -> None:
+        turns = np.array([p.yaw for p in prisms])
+        c, s = np.cos(turns), np.sin(turns)
+        self._turn = np.stack([np.stack([c, s], axis=-1), np.stack([-s, c], axis=-1)], axis=-2)  # (p, 2, 2) world to prism
+        self._center = np.array([p.center for p in prisms]).reshape(-1, 2)
+        self._low = np.array([(-p.half[0], -p.half[1], p.low) for p in prisms]).reshape(-1, 3)
+        self._high = np.array([(*p.half, p.high) for p in prisms]).reshape(-1, 3)
 
-def _blocks(box: Prism, eye: Float, point: Float) -> bool:
-    """Whether a prism lies between an eye and a point; a point inside or on it is not hidden by it."""
-    c, s = math.cos(box.yaw), math.sin(box.yaw)
-    R = np.array([[c, s], [-s, c]])
-    a, b = R @ (eye[:2] - box.center), R @ (point[:2] - box.center)
-    start, end = np.array([*a, eye[2]]), np.array([*b, point[2]])
-    low, high = np.array([-box.half[0], -box.half[1], box.low]), np.array([*box.half, box.high])
-    if (end > low - 0.03).all() and (end < high + 0.03).all():
-        return False
-    way = end - start
-    way = np.where(np.abs(way) < 1e-9, 1e-9, way)
-    enter, leave = (low - start) / way, (high - start) / way
-    first, last = np.minimum(enter, leave).max(), np.maximum(enter, leave).min()
-    return bool(first < last and 0.0 < first < 0.98)
+    def hide(self, eye: Float, points: Float) -> NDArray[np.bool_]:
+        """Which points (n, 3) lie behind any of them for an eye (3,); a point inside or on one is not hidden by it."""
+        if not len(self._center):
+            return np.zeros(len(points), dtype=bool)
+        start, end = self._seen_from(eye[None]), self._seen_from(points)  # (p, 1, 3), (p, n, 3)
+        low, high = self._low[:, None], self._high[:, None]
+        on = ((end > low - 0.03) & (end < high + 0.03)).all(axis=2)
+        way = end - start
+        way = np.where(np.abs(way) < 1e-9, 1e-9, way)
+        enter, leave = (low - start) / way, (high - start) / way
+        first, last = np.minimum(enter, leave).max(axis=2), np.maximum(enter, leave).min(axis=2)
+        return np.asarray((~on & (first < last) & (first > 0.0) & (first < 0.98)).any(axis=0))
+
+    def _seen_from(self, points: Float) -> Float:
+        """Points (n, 3) in every prism's own frame (p, n, 3)."""
+        flat = np.einsum("pij,pnj->pni", self._turn, points[None, :, :2] - self._center[:, None])
+        heights = np.broadcast_to(points[None, :, 2:], (*flat.shape[:2], 1))
+        return np.concatenate([flat, heights], axis=2)
 
 
 def _camera(name: str, eye: Float, focus: Float) -> CameraSpec:
