@@ -1,6 +1,6 @@
 """Things: parametric generators, each a MuJoCo fragment with true mass properties and affordances."""
 
-from embodiedsmith.assets.asset import Affordances, Asset, Cavity, Grasp, Handle, JointInfo, Rim, Support
+from embodiedsmith.assets.asset import Affordances, Asset, Cavity, Grasp, Handle, JointInfo, Matter, Rim, Support
 from embodiedsmith.assets.category import TAGS, Category, InvalidAsset, Param, Params, UnknownCategory
 from embodiedsmith.assets.colors import COLORS, Color
 from embodiedsmith.assets.gallery import gallery, picture
@@ -9,6 +9,6 @@ from embodiedsmith.assets.registry import build, categories, category
 
 __all__ = [
     "COLORS", "MATERIALS", "TAGS", "Affordances", "Asset", "Category", "Cavity", "Color", "Grasp", "Handle", "InvalidAsset",
-    "JointInfo", "Material", "Param", "Params", "Rim", "Support", "UnknownCategory", "build", "categories", "category",
+    "JointInfo", "Matter", "Material", "Param", "Params", "Rim", "Support", "UnknownCategory", "build", "categories", "category",
     "gallery", "picture",
 ]  # fmt: skip

@@ -145,6 +145,19 @@ def _named(parts: tuple[_Part, ...], name: str | None, what: str) -> _Part:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Matter:
+    """What an asset is made of when it has no shape of its own: many points that move against each other."""
+
+    kind: Literal["liquid", "grains", "cloth", "soft", "rope"]
+    bodies: tuple[str, ...] = ()
+    """Bodies of the fragment whose origins are its points, in order: grains, links of a rope."""
+    flex: str = ""
+    """Name of the fragment's flex whose vertices are its points: cloth, soft bodies."""
+    spacing: float = 0.0
+    """Distance of neighbouring points at rest [m]."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Asset:
     """A built asset. `mjspec` is a fragment: exactly one top-level body, named `root`, without a free joint."""
 
@@ -158,6 +171,8 @@ class Asset:
     joints: dict[str, JointInfo] = field(default_factory=dict)
     fixed: bool = False
     """Whether it is furniture: bolted down unless an Item says otherwise."""
+    matter: Matter | None = None
+    """What it consists of when it is not rigid; see `World.matter`."""
 
     @property
     def size(self) -> NDArray[np.float64]:

@@ -513,6 +513,23 @@ class World:
         position = float(self.data.qpos[self.joint_qpos[f"{item}.{info.name}"]])
         return position, (position - info.closed) / (info.open - info.closed)
 
+    def matter(self, item: str) -> tf.Float:
+        """World positions [m] of the points that an item of cloth, rope, grains or liquid consists of, shape (n, 3).
+
+        Raises:
+            KeyError: it is rigid.
+        """
+        kind = self.assets[item].matter
+        if kind is None:
+            raise KeyError(f"{item} is rigid")
+        if kind.flex:
+            flex = self.model.flex(f"{item}/{kind.flex}").id
+            start = int(self.model.flex_vertadr[flex])
+            found: tf.Float = self.data.flexvert_xpos[start : start + int(self.model.flex_vertnum[flex])].copy()
+            return found
+        bodies = [self.model.body(f"{item}/{name}").id for name in kind.bodies]
+        return np.asarray(self.data.xpos[bodies])
+
     def corners(self, item: str) -> tf.Float:
         """World corners of the item's bounding box (its own axes, joints closed), shape (8, 3)."""
         low, high = self.assets[item].extents
