@@ -9,6 +9,6 @@ from embodiedsmith.assets.registry import build, categories, category
 
 __all__ = [
     "COLORS", "MATERIALS", "TAGS", "Affordances", "Asset", "Category", "Cavity", "Color", "Grasp", "Handle", "InvalidAsset",
-    "JointInfo", "Matter", "Material", "Param", "Params", "Rim", "Support", "UnknownCategory", "build", "categories", "category",
+    "JointInfo", "Material", "Matter", "Param", "Params", "Rim", "Support", "UnknownCategory", "build", "categories", "category",
     "gallery", "picture",
 ]  # fmt: skip
