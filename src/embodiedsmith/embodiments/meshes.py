@@ -21,6 +21,8 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from embodiedsmith.runtime.home import cache_directory as cache_directory
+
 log = logging.getLogger(__name__)
 
 MAX_FACES = 800
@@ -82,11 +84,6 @@ def simplify_visuals(spec: mujoco.MjSpec, directory: Path, max_faces: int = MAX_
     for mesh in spec.meshes:
         if mesh.name not in used and not (mesh.file and Path(mesh.file).stem in used):
             spec.delete(mesh)
-
-
-def cache_directory() -> Path:
-    """`$EMBODIEDSMITH_CACHE`, else `~/.cache/embodiedsmith`."""
-    return Path(os.environ.get("EMBODIEDSMITH_CACHE") or Path.home() / ".cache" / "embodiedsmith")
 
 
 def _source(mesh: Any, geom: Any, directory: Path) -> _Source:

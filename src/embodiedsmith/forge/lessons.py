@@ -6,7 +6,6 @@ what it makes depends on nothing that happens meanwhile.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from embodiedsmith import embodiments
 from embodiedsmith.assets import categories
 from embodiedsmith.runtime.errors import SmithError
 from embodiedsmith.runtime.files import storage_errors, write_atomic
+from embodiedsmith.runtime.home import home
 from embodiedsmith.spec import EditKind, Finding, Noun, Scenario, split_reference
 
 FORMAT = 1
@@ -101,11 +101,7 @@ def _subject(finding: Finding, scenario: Scenario) -> str:
 
 def store_path() -> Path:
     """Where lessons are kept across runs: `lessons.json` in `EMBODIEDSMITH_HOME`, else in the user's data folder."""
-    home = os.environ.get("EMBODIEDSMITH_HOME")
-    if home:
-        return Path(home) / "lessons.json"
-    data = os.environ.get("XDG_DATA_HOME")
-    return (Path(data) if data else Path.home() / ".local" / "share") / "embodiedsmith" / "lessons.json"
+    return home() / "lessons.json"
 
 
 def load(path: Path) -> Lessons:
