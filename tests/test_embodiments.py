@@ -43,7 +43,7 @@ class Stand:
         self.lead = -self.model.actuator_biasprm[self.servos, 2] / self.model.actuator_gainprm[self.servos, 0]
         self.home = np.array([*(0.0 for _ in robot.base.joints), *arm.home])
         self.fingers = [self.model.joint(f"r/{name}").qposadr[0] for name in arm.gripper.joints]
-        self.grip = self.model.actuator(f"r/{arm.gripper.actuator}").id
+        self.grip = [self.model.actuator(f"r/{name}").id for name in arm.gripper.actuators]
         self.data.qpos[self.qpos] = self.data.ctrl[self.servos] = self.home
         self.data.qpos[self.fingers] = arm.gripper.open_qpos
         self.data.ctrl[self.grip] = arm.gripper.open_ctrl
@@ -267,7 +267,7 @@ def test_the_gripper_is_as_strong_as_it_says(robot: Robot, width: float) -> None
         body = stand.model.geom_bodyid[touch.geom1]
         name = stand.model.body(body if stand.model.body(body).name != "block" else stand.model.geom_bodyid[touch.geom2]).name
         total[name] = total.get(name, 0.0) + force[0]
-    assert set(total) == {f"r/{name}" for name in gripper.finger_bodies}
+    assert set(total) == {f"r/{name}" for side in gripper.finger_bodies for name in side}
     for value in total.values():
         assert value == pytest.approx(gripper.force, rel=0.25)
 
@@ -401,12 +401,12 @@ def test_a_robot_without_actuators_is_refused_with_what_to_add(robot: Robot) -> 
     for joint, actuator in zip(robot.arm.joints, robot.arm.actuators, strict=True):
         assert f"joint '{joint}' has no actuator '{actuator}'" in text
         assert f"<position name='{actuator}' joint='{joint}' kp=... kv=... forcerange=.../>" in text
-    assert f"no actuator '{robot.arm.gripper.actuator}' for the gripper" in text
+    assert f"no actuator '{robot.arm.gripper.actuators[0]}' for the gripper" in text
 
 
 def test_all_faults_of_a_description_come_at_once() -> None:
     panda = embodiments.get("panda")
-    gripper = dataclasses.replace(panda.arm.gripper, closed_ctrl=9.0, finger_bodies=("left_finger", "thumb"), speed=0.0)
+    gripper = dataclasses.replace(panda.arm.gripper, closed_ctrl=(9.0,), finger_bodies=(("left_finger",), ("thumb",)), speed=0.0)
     actuators = (panda.arm.actuators[1], panda.arm.actuators[0], *panda.arm.actuators[2:])
     arm = dataclasses.replace(
         panda.arm, tcp_site="tip", actuators=actuators, home=(0.0, 0.0, 0.0, 0.5, 0.0, 1.9, 0.8), gripper=gripper

@@ -27,7 +27,7 @@ def test_every_robot_holds_every_shape_and_mass(name: str) -> None:
 def weakened(robot: Robot, force: float, friction: float) -> Robot:
     def build() -> mujoco.MjSpec:
         spec = robot.build()
-        spec.actuator(robot.arm.gripper.actuator).forcerange = (-2 * force, 2 * force)
+        spec.actuator(robot.arm.gripper.actuators[0]).forcerange = (-2 * force, 2 * force)
         for geom in spec.geoms:
             if geom.name.endswith("_pad"):
                 geom.friction = (friction, 0.001, 0.0001)

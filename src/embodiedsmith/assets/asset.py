@@ -155,6 +155,8 @@ class Matter:
     """Name of the fragment's flex whose vertices are its points: cloth, soft bodies."""
     spacing: float = 0.0
     """Distance of neighbouring points at rest [m]."""
+    grid: tuple[int, int] = (0, 0)
+    """Points of a cloth along its x and y: point k is the one at (k // grid[1], k % grid[1])."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -161,7 +161,7 @@ def summary(rests: list[Rest]) -> dict[str, Any]:
 
 def _depths(world: World) -> dict[tuple[str, str], float]:
     """Contacts between different things that are inside each other at all, with their depths at the last physics step [m]."""
-    hand = {"finger_0", "finger_1", "robot"}
+    hand = {world.owners[k] for k in world.robot_owners}
     return {pair: depth for pair, depth in world.overlaps(0.0).items() if not set(pair) <= hand}
 
 

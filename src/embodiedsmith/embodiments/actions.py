@@ -1,8 +1,8 @@
 """Action spaces: what a policy may speak, and how it becomes what the world takes.
 
-The canonical action is absolute: `[base joint targets (planar bases), arm joint targets (arm after arm), gripper (one an arm)]`,
-lengths in metres, angles in radians, grippers 0 open to 1 closed, reached at the end of a control step. Every other space is a
-pair of a way to say where the tools go and a way to say where the base goes:
+The canonical action is absolute: `[base joint targets (planar bases), arm joint targets (arm after arm), hands (arm after arm: a
+closing, or one target a finger joint)]`, lengths in metres, angles in radians, closings 0 open to 1 closed, reached at the end of
+a control step. Every other space is a pair of a way to say where the tools go and a way to say where the base goes:
 
 - `joint_position` is the canonical action itself;
 - `ee_pose` says each tool's pose in the robot's base frame: position, then quaternion (w, x, y, z);
@@ -85,11 +85,12 @@ class ActionSpace:
         self._chains = [_Chain(model, arm) for arm in robot.arms]
         starts = np.cumsum([self._base_size, *(len(arm.joints) for arm in robot.arms)])
         self._slices = [slice(a, b) for a, b in itertools.pairwise(starts)]
-        self._grippers = slice(int(starts[-1]), int(starts[-1]) + len(robot.arms))
+        self._hands = [arm.gripper for arm in robot.arms]
+        self._grippers = slice(int(starts[-1]), int(starts[-1]) + sum(hand.size for hand in self._hands))
         self.canonical_names = (
             *robot.base.joints,
             *(joint for arm in robot.arms for joint in arm.joints),
-            *(f"gripper{_suffix(i)}" for i in range(len(robot.arms))),
+            *hand_names(robot),
         )
         self.names = (*self._base_names(robot), *self._tool_names(robot), *self.canonical_names[self._grippers])
         """Name of each component; quaternions in the order w, x, y, z."""
@@ -128,7 +129,12 @@ class ActionSpace:
             )
         out = np.empty(len(self.canonical_names))
         out[: self._base_size] = self._decode_base(values[: self._base_size], current[: self._base_size])
-        out[self._grippers] = np.clip(values[-len(self._chains) :], 0.0, 1.0)
+        out[self._grippers] = values[self.size - (self._grippers.stop - self._grippers.start) :]
+        at = self._grippers.start
+        for hand in self._hands:
+            if not hand.dexterous:
+                out[at] = min(max(out[at], 0.0), 1.0)
+            at += hand.size
         at, errors = self._base_size, [(0.0, 0.0)]
         for chain, part in zip(self._chains, self._slices, strict=True):
             width = {"joints": part.stop - part.start, "pose": 7, "delta": 6}[self._tool_space]
@@ -195,6 +201,14 @@ class ActionSpace:
         turned = orientation.copy()
         mujoco.mju_quatIntegrate(turned, said[3:], 1.0)
         return origin + _rotate(orientation, said[:3]), turned
+
+
+def hand_names(robot: Robot) -> tuple[str, ...]:
+    """Names of the components of the canonical action that move the hands: one closing, or one target a finger joint."""
+    names: list[str] = []
+    for i, arm in enumerate(robot.arms):
+        names += arm.gripper.actuators if arm.gripper.dexterous else (f"gripper{_suffix(i)}",)
+    return tuple(names)
 
 
 class _Chain:

@@ -6,7 +6,7 @@ export) speaks only of the fields below.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,28 +15,52 @@ import mujoco
 
 @dataclass(frozen=True, kw_only=True)
 class Gripper:
-    """Two fingers that close on each other. 0 is open and 1 is closed, everywhere."""
+    """What an arm holds with: two fingers, or two opposed groups of fingers. 0 is open and 1 is closed, everywhere."""
 
-    actuator: str
-    """Name of the actuator that drives it."""
-    open_ctrl: float
-    """Actuator control when open."""
-    closed_ctrl: float
-    """Actuator control when closed."""
+    actuators: tuple[str, ...]
+    """Actuators that drive it; closing takes all of them from open to closed together."""
+    open_ctrl: tuple[float, ...]
+    """Control of `actuators` when open."""
+    closed_ctrl: tuple[float, ...]
+    """Control of `actuators` when closed."""
     joints: tuple[str, ...]
     """Finger joints, for the opening measured and for planning."""
     open_qpos: tuple[float, ...]
     """Positions of `joints` when open."""
     closed_qpos: tuple[float, ...]
     """Positions of `joints` when closed."""
-    finger_bodies: tuple[str, str]
-    """The two bodies whose contact with an object means touching it."""
+    finger_bodies: tuple[tuple[str, ...], tuple[str, ...]]
+    """The bodies of the two opposed sides, such as thumb and fingers, whose contact with an object means touching it."""
     max_width: float
     """Largest opening between the pads [m]."""
     force: float
     """Closing force at each pad [N]."""
     speed: float
     """Opening or closing speed of the whole gap [m/s], measured free."""
+    dexterous: bool = False
+    """Whether actions say every finger joint's target, one an actuator, in place of one closing."""
+
+    @property
+    def size(self) -> int:
+        """Components of the canonical action."""
+        return len(self.actuators) if self.dexterous else 1
+
+    def controls(self, closing: float) -> tuple[float, ...]:
+        """Control of `actuators` at a closing, 0 open to 1 closed."""
+        closing = min(max(closing, 0.0), 1.0)
+        return tuple(a + closing * (b - a) for a, b in zip(self.open_ctrl, self.closed_ctrl, strict=True))
+
+    def action(self, closing: float) -> tuple[float, ...]:
+        """Its part of the canonical action that says a closing, 0 open to 1 closed."""
+        return self.controls(closing) if self.dexterous else (closing,)
+
+    def closing(self, action: Sequence[float]) -> float:
+        """The closing, 0 open to 1 closed, that its part of a canonical action comes nearest to."""
+        if not self.dexterous:
+            return float(action[0])
+        way = [b - a for a, b in zip(self.open_ctrl, self.closed_ctrl, strict=True)]
+        gone = [x - a for a, x in zip(self.open_ctrl, action, strict=True)]
+        return float(sum(w * g for w, g in zip(way, gone, strict=True)) / sum(w * w for w in way))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +81,8 @@ class Arm:
     gripper: Gripper
     reach: float
     """Farthest the TCP gets from the arm's base [m]."""
+    name: str = "arm"
+    """For people, and for telling several arms apart: "left", "right"."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -138,7 +138,7 @@ class _Test:
         self.data = mujoco.MjData(model)
         self.site = model.site(f"robot/{arm.tcp_site}").id
         self.thing = model.body("thing").id
-        self.fingers = [model.body(f"robot/{name}").id for name in gripper.finger_bodies]
+        self.fingers = [[model.body(f"robot/{name}").id for name in side] for side in gripper.finger_bodies]
         joints = [model.joint(f"robot/{name}") for name in arm.joints]
         self.qpos = np.array([joint.qposadr[0] for joint in joints])
         self.dofs = np.array([joint.dofadr[0] for joint in joints])
@@ -153,7 +153,8 @@ class _Test:
         self.data.joint(model.body_jntadr[self.thing]).qpos = np.concatenate([self.data.site_xpos[self.site], pose])
         model.equality("hand_over").data[:10] = np.concatenate([np.zeros(3), self.data.site_xpos[self.site], pose])
         self.data.ctrl[self.motors] = self.target
-        self.data.actuator(f"robot/{gripper.actuator}").ctrl = gripper.closed_ctrl
+        for name, control in zip(gripper.actuators, gripper.closed_ctrl, strict=True):
+            self.data.actuator(f"robot/{name}").ctrl = control
 
     def let_go(self) -> None:
         """From here on only the fingers hold the object."""
@@ -218,7 +219,7 @@ class _Test:
             bodies = {int(self.model.geom_bodyid[contact_.geom1]), int(self.model.geom_bodyid[contact_.geom2])}
             if self.thing in bodies:
                 touching |= bodies
-        return set(self.fingers) <= touching
+        return all(touching & set(side) for side in self.fingers)
 
 
 def _box(body: Any, mass: float) -> None:

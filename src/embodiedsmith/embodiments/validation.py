@@ -91,27 +91,33 @@ def _arm_faults(model: mujoco.MjModel, arm: Arm) -> Iterator[str]:
 
 def _gripper_faults(model: mujoco.MjModel, arm: Arm) -> Iterator[str]:
     gripper = arm.gripper
-    actuator = _find(model, mujoco.mjtObj.mjOBJ_ACTUATOR, gripper.actuator)
-    if actuator < 0:
-        yield f"no actuator {gripper.actuator!r} for the gripper; add a force-limited <position name={gripper.actuator!r} .../>"
-    else:
+    for field in ("open_ctrl", "closed_ctrl"):
+        if len(getattr(gripper, field)) != len(gripper.actuators):
+            yield f"the gripper has {len(gripper.actuators)} actuators but {len(getattr(gripper, field))} {field}; give one each"
+    for k, name in enumerate(gripper.actuators):
+        actuator = _find(model, mujoco.mjtObj.mjOBJ_ACTUATOR, name)
+        if actuator < 0:
+            yield f"no actuator {name!r} for the gripper; add a force-limited <position name={name!r} .../>"
+            continue
         low, high = model.actuator_ctrlrange[actuator]
         for field in ("open_ctrl", "closed_ctrl"):
-            value = getattr(gripper, field)
-            if model.actuator_ctrllimited[actuator] and not low - _TOLERANCE <= value <= high + _TOLERANCE:
-                yield f"gripper {field} {value} is outside the control range [{low:g}, {high:g}] of {gripper.actuator!r}"
-        if not model.actuator_forcelimited[actuator]:
-            yield f"gripper actuator {gripper.actuator!r} has no force limit; add forcerange, or it expels what it holds"
+            for value in getattr(gripper, field)[k : k + 1]:
+                if model.actuator_ctrllimited[actuator] and not low - _TOLERANCE <= value <= high + _TOLERANCE:
+                    yield f"gripper {field} {value} is outside the control range [{low:g}, {high:g}] of {name!r}"
+        joint = model.actuator_trnid[actuator, 0]
+        on_joint = model.actuator_trntype[actuator] == mujoco.mjtTrn.mjTRN_JOINT
+        if not (model.actuator_forcelimited[actuator] or (on_joint and model.jnt_actfrclimited[joint])):
+            yield f"gripper actuator {name!r} has no force limit; add forcerange, or it expels what it holds"
     if gripper.open_ctrl == gripper.closed_ctrl:
         yield "the gripper's open_ctrl and closed_ctrl are equal; 0 is open and 1 is closed"
     yield from _position_faults(model, gripper.joints, gripper.open_qpos, "open_qpos")
     yield from _position_faults(model, gripper.joints, gripper.closed_qpos, "closed_qpos")
-    for name in gripper.finger_bodies:
-        body = _find(model, mujoco.mjtObj.mjOBJ_BODY, name)
-        if body < 0:
-            yield f"no finger body {name!r}"
-        elif not np.any(model.geom_contype[model.geom_bodyid == body]):
-            yield f"finger body {name!r} has no geom that collides, so it cannot touch anything"
+    for side in gripper.finger_bodies:
+        bodies = {name: _find(model, mujoco.mjtObj.mjOBJ_BODY, name) for name in side}
+        yield from (f"no finger body {name!r}" for name, body in bodies.items() if body < 0)
+        found = [body for body in bodies.values() if body >= 0]
+        if found and not np.any(model.geom_contype[np.isin(model.geom_bodyid, found)]):
+            yield f"finger bodies {sorted(side)} have no geom that collides, so they cannot touch anything"
     for field in ("max_width", "force", "speed"):
         if getattr(gripper, field) <= 0:
             yield f"gripper {field} is {getattr(gripper, field)}; it must be positive"
@@ -167,7 +173,7 @@ def _name_faults(model: mujoco.MjModel, robot: Robot) -> Iterator[str]:
             yield f"excluded_collisions names a body {name!r} that is not in the model"
     described = [*robot.base.actuators]
     for arm in robot.arms:
-        described += [*arm.actuators, arm.gripper.actuator]
+        described += [*arm.actuators, *arm.gripper.actuators]
     twice = sorted({name for name in described if described.count(name) > 1})
     if twice:
         yield f"actuators {twice} are described twice"

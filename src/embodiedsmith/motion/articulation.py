@@ -98,7 +98,7 @@ class Articulation:
     @property
     def opening(self) -> float:
         """Gripper command round the bar before it is gripped."""
-        return opening(self.control.robot.arm.gripper.max_width, 2 * self.handle.radius)
+        return opening(self.control.hand.max_width, 2 * self.handle.radius)
 
     @property
     def position(self) -> float:
@@ -229,7 +229,7 @@ class Articulation:
         control.follow(plan.approach, stage=stage, speed=CARE)
         if plan.grips:
             control.grip(1.0)
-            if not (control.world.touching("finger_0", self.item) and control.world.touching("finger_1", self.item)):
+            if not all(control.world.touching(finger, self.item) for finger in control.fingers):
                 self.leave(plan.grips, stage)
                 raise MotionError(
                     f"{stage}.missed", f"the fingers closed beside the handle of {self.reference}", subjects=(self.reference,)
@@ -246,7 +246,7 @@ class Articulation:
             control.wait(LET_GO)
         control.look()
         back = None
-        for touching in (("finger_0", "finger_1"), ("finger_0", "finger_1", "robot")):  # a link may lean on it already
+        for touching in (self.control.fingers, (*self.control.fingers, "robot")):  # a link may lean on it already
             control.checker.allow([(owner, self.item) for owner in touching])
             back = control.exit(control.checker.pose(control.joints), control.joints)
             if back is not None:
@@ -332,7 +332,7 @@ def plan_arc(part: Articulation, targets: tuple[float, ...], *, push: bool, stag
             if tally.misses(posture):
                 break
             checker.forbid_all()
-            checker.allow([("finger_0", part.item), ("finger_1", part.item)])
+            checker.allow([(finger, part.item) for finger in control.fingers])
             checker.set_gripper(1.0 if bar is None else part.opening)
             tally.met(checker.hit(posture.joints))
             approach = _come(control, T, posture.joints, tally)

@@ -52,20 +52,22 @@ class Space(ABC):
 
 
 class CollisionChecker(Space):
-    """Checks arm configurations against the world as it stood at the last `sync`."""
+    """Checks configurations of one arm against the world as it stood at the last `sync`; other arms stay as they are."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, arm: int = 0) -> None:
         self._world = world
+        self._index, self._site = arm, world.tcp_sites[arm]
         self.model = copy.copy(world.model)
         self.data = mujoco.MjData(self.model)
         model = self.model
         collides = (model.geom_contype | model.geom_conaffinity) != 0
-        self._robot_geoms = np.isin(world.geom_owner, (1, 2, 3))
+        self._robot_geoms = np.isin(world.geom_owner, world.robot_owners)
         robot, things = collides & self._robot_geoms, collides & ~self._robot_geoms
         model.geom_contype[robot], model.geom_conaffinity[robot] = _ROBOT, _ROBOT
         model.geom_contype[robot & ~self._hand_geoms()] |= _BODY
         model.geom_contype[things], model.geom_conaffinity[things] = _THINGS, _ROBOT
         model.geom_margin[things] = MARGIN
+        model.flex_contype[:] = model.flex_conaffinity[:] = model.flex_selfcollide[:] = 0  # what is soft gives way
         model.body_margin[:] = 0.0
         np.maximum.at(model.body_margin, model.geom_bodyid, model.geom_margin)  # what the broad phase goes by
         self._things_type, self._things_affinity = model.geom_contype.copy(), model.geom_conaffinity.copy()
@@ -74,15 +76,17 @@ class CollisionChecker(Space):
         self._held: tuple[str, tf.Float] | None = None
         self._cargo: dict[str, tf.Float] = {}
         self._opening = 0.0
-        self._arm = slice(len(world.robot.base.joints), world.joint_count)
-        self.allow([("finger_0", "finger_1"), ("robot", "finger_0"), ("robot", "finger_1"), ("world", "world")])
+        self._arm = world.arm_slices[arm]
+        for a, b in map(world.fingers, range(len(world.grippers))):
+            self.allow([(a, b), ("robot", a), ("robot", b)])
+        self.allow([("world", "world")])
         self._always = self._allowed.copy()
         self.checks = 0
 
     def _hand_geoms(self) -> np.ndarray:
         """Which geoms belong to the hand: the body that carries the tool's site, and all that hangs on it."""
         model = self.model
-        hand = {int(model.site_bodyid[self._world.tcp_site])}
+        hand = {int(model.site_bodyid[self._site])}
         for body in range(model.nbody):  # parents come first
             if int(model.body_parentid[body]) in hand:
                 hand.add(body)
@@ -164,8 +168,8 @@ class CollisionChecker(Space):
         """World pose (4, 4) of the tool at arm joints."""
         self._put(joints)
         T = np.eye(4)
-        T[:3, :3] = self.data.site_xmat[self._world.tcp_site].reshape(3, 3)
-        T[:3, 3] = self.data.site_xpos[self._world.tcp_site]
+        T[:3, :3] = self.data.site_xmat[self._site].reshape(3, 3)
+        T[:3, 3] = self.data.site_xpos[self._site]
         return T
 
     def hit(self, configuration: tf.Float, clearance: float = TOUCH) -> Hit | None:
@@ -197,15 +201,15 @@ class CollisionChecker(Space):
     def _put(self, joints: tf.Float) -> None:
         world, data = self._world, self.data
         data.qpos[world.robot_qpos[self._arm]] = joints
-        for addresses, (_, hand) in zip(world.finger_qpos, world.grippers, strict=True):
-            for address, opened, closed in zip(addresses, hand.open_qpos, hand.closed_qpos, strict=True):
-                data.qpos[address] = opened + self._opening * (closed - opened)
+        hand = world.grippers[self._index]
+        for address, opened, closed in zip(world.finger_qpos[self._index], hand.open_qpos, hand.closed_qpos, strict=True):
+            data.qpos[address] = opened + self._opening * (closed - opened)
         mujoco.mj_kinematics(self.model, data)
         if self._held is not None:
             item, T_tcp_item = self._held
             T = np.eye(4)
-            T[:3, :3] = data.site_xmat[world.tcp_site].reshape(3, 3)
-            T[:3, 3] = data.site_xpos[world.tcp_site]
+            T[:3, :3] = data.site_xmat[self._site].reshape(3, 3)
+            T[:3, 3] = data.site_xpos[self._site]
             self._set(item, T @ T_tcp_item)
             for name, T_item in self._cargo.items():
                 self._set(name, T @ T_tcp_item @ T_item)

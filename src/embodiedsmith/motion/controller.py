@@ -78,15 +78,16 @@ class Controller:
         self.world = session.world
         self.rng = rng
         self.robot = self.world.robot
-        self.kin: Kinematics = kinematics(self.robot.name)
-        self.checker = CollisionChecker(self.world)
         self.base_size = len(self.robot.base.joints)
         self.dt = self.world.control_dt
-        self.held: Held | None = None
         self.label = ""
-        self._velocity = np.asarray(self.robot.arm.velocity_limits)
-        self._acceleration = np.asarray(self.robot.arm.acceleration_limits)
-        self.gripper = float(self.world.command[-1])
+        hands = zip(self.world.grippers, self.world.hand_slices, strict=True)
+        self.closings = [hand.closing(self.world.command[part].tolist()) for hand, part in hands]
+        """Closing last commanded of each arm's gripper."""
+        self.loads: list[Held | None] = [None] * len(self.robot.arms)
+        """What each arm holds."""
+        self._checkers: dict[int, CollisionChecker] = {}
+        self.use(0)
         self.plans = 0
         self.stage = 0
         """Which stage of a goal that is a sequence the present step is for."""
@@ -102,12 +103,47 @@ class Controller:
         self.served: int | None = None
         """How many of the steps after a drive can be done from where it ended; None: as many as there are."""
 
+    # ------------------------------------------------------------------ which arm
+
+    def use(self, index: int) -> None:
+        """Plan and move with that arm from now on; the others stay as they are, holding what they hold."""
+        self.index = index
+        self.arm = self.world.arm_slices[index]
+        """Where the arm's joints are in actions."""
+        self.hand = self.robot.arms[index].gripper
+        self.fingers = self.world.fingers(index)
+        """The owners that are the two sides of its gripper."""
+        self.kin: Kinematics = kinematics(self.robot.name, index)
+        if index not in self._checkers:
+            self._checkers[index] = CollisionChecker(self.world, index)
+        self.checker = self._checkers[index]
+        self._velocity = np.asarray(self.robot.arms[index].velocity_limits)
+        self._acceleration = np.asarray(self.robot.arms[index].acceleration_limits)
+
+    @property
+    def held(self) -> Held | None:
+        """What the arm in use holds."""
+        return self.loads[self.index]
+
+    @held.setter
+    def held(self, load: Held | None) -> None:
+        self.loads[self.index] = load
+
+    @property
+    def gripper(self) -> float:
+        """Closing last commanded of the gripper in use, 0 open to 1 closed."""
+        return self.closings[self.index]
+
+    @gripper.setter
+    def gripper(self, closing: float) -> None:
+        self.closings[self.index] = closing
+
     # ------------------------------------------------------------------ where things are
 
     @property
     def joints(self) -> tf.Float:
-        """Arm joints last commanded."""
-        return self.world.command[self.base_size : self.world.joint_count].copy()
+        """Joints last commanded of the arm in use."""
+        return self.world.command[self.arm].copy()
 
     @property
     def base(self) -> tf.Float:
@@ -167,12 +203,11 @@ class Controller:
         if self._imagined is not None:
             self.checker.set_base(self._imagined)
         self.checker.forbid_all()
-        self.checker.set_gripper(self.world.gripper())
-        if self.held is not None:
-            self.checker.hold(self.held.item, self.held.T_tcp_item)
-            self.checker.allow([(self.held.item, "finger_0"), (self.held.item, "finger_1"), (self.held.item, "robot")])
-        else:
-            self.checker.hold(None)
+        self.checker.set_gripper(self.world.gripper(self.index))
+        self.checker.hold(*((self.held.item, self.held.T_tcp_item) if self.held is not None else (None,)))
+        for arm, load in enumerate(self.loads):
+            if load is not None:
+                self.checker.allow([(load.item, owner) for owner in (*self.world.fingers(arm), "robot")])
 
     def reach(self, goal: tf.Float, *, stage: str) -> None:
         """Move the arm freely to joints `goal`, round obstacles, with what is held.
@@ -231,7 +266,7 @@ class Controller:
         Raises:
             MotionError: `<stage>.stuck` when it stays farther than `tolerance` [rad] away.
         """
-        address = self.world.robot_qpos[self.base_size :]
+        address = self.world.robot_qpos[self.arm]
         for _ in range(ARRIVE_STEPS):
             if np.abs(self.world.data.qpos[address] - goal).max() < ARRIVE:
                 return
@@ -245,7 +280,7 @@ class Controller:
 
     def touched(self) -> tuple[str, ...]:
         """Items that the robot touches now, or that what it holds touches."""
-        mine = {"robot", "finger_0", "finger_1"} | ({self.held.item} if self.held else set())
+        mine = {"robot", *self.fingers} | ({self.held.item} if self.held else set())
         pairs = [{c.first, c.second} for c in self.world.contacts() if mine & {c.first, c.second}]
         return tuple(sorted(set().union(*pairs) - mine - {"world"}))
 
@@ -288,8 +323,9 @@ class Controller:
         if base is not None:
             command[: self.base_size] = base
         if joints is not None:
-            command[self.base_size : self.world.joint_count] = joints
-        command[self.world.joint_count] = self.gripper
+            command[self.arm] = joints
+        for hand, part, closing in zip(self.world.grippers, self.world.hand_slices, self.closings, strict=True):
+            command[part] = hand.action(closing)
         self.session.step(command, self.label)
 
     def wait(self, steps: int) -> None:
@@ -302,11 +338,11 @@ class Controller:
     def grip(self, closing: float) -> None:
         """Drive the gripper to `closing` (0 open, 1 closed) and wait until the fingers rest."""
         self.gripper = closing
-        last = self.world.gripper()
+        last = self.world.gripper(self.index)
         still = 0
         for k in range(GRIP_STEPS):
             self.step()
-            now = self.world.gripper()
+            now = self.world.gripper(self.index)
             still = still + 1 if abs(now - last) < 0.004 else 0
             last = now
             if k >= 2 and still >= 2:
@@ -314,24 +350,23 @@ class Controller:
 
     def preshape(self, width: float) -> None:
         """Open the gripper, on the way, only as far as something `width` [m] wide needs."""
-        hand = self.robot.arm.gripper
-        self.gripper = opening(hand.max_width, width)
+        self.gripper = opening(self.hand.max_width, width)
 
     def await_gripper(self) -> None:
         """Stand still until the fingers are where they were sent on the way."""
         for _ in range(GRIP_STEPS):
-            if abs(self.world.gripper() - self.gripper) < 0.06:
+            if abs(self.world.gripper(self.index) - self.gripper) < 0.06:
                 return
             self.step()
 
     def take(self, item: str) -> Held:
         """From now on `item` is in the hand, as it is there now."""
-        self.held = held = Held(item, tf.inverse(self.world.tcp()) @ self.world.item_pose(item))
+        self.held = held = Held(item, tf.inverse(self.world.tcp(self.index)) @ self.world.item_pose(item))
         return held
 
     def feel(self) -> None:
         """Believe what the fingers touch: what is squeezed between them is in the hand, and nothing else is."""
-        squeezed = [i for i in self.world.grasped() if not self.world.scenario.scene.item(i).fixed]
+        squeezed = [i for i in self.world.grasped(self.index) if not self.world.scenario.scene.item(i).fixed]
         if not squeezed:
             self.let_go()
         elif self.held is None or self.held.item not in squeezed:
@@ -345,7 +380,7 @@ class Controller:
         """Raises MotionError `<stage>.slipped` when the held item is no longer where it was in the hand."""
         if self.held is None:
             return
-        now = tf.inverse(self.world.tcp()) @ self.world.item_pose(self.held.item)
+        now = tf.inverse(self.world.tcp(self.index)) @ self.world.item_pose(self.held.item)
         moved = now @ tf.inverse(self.held.T_tcp_item)  # of the point between the fingers: a swing about it is no slip
         slip = float(np.linalg.norm(moved[:3, 3]))
         if slip > SLIP:

@@ -15,6 +15,7 @@ from embodiedsmith.motion.errors import MotionError
 from embodiedsmith.motion.kinematics import POSITION_TOLERANCE, Solution
 from embodiedsmith.spec import split_reference
 from embodiedsmith.world import transforms as tf
+from embodiedsmith.world.compile import RESERVED
 
 FINGER_ROOM = 0.006  # [m] the open gripper must be wider than the item
 APPROACH = 0.10  # [m] straight approach before the grasp
@@ -27,7 +28,6 @@ BEFORE_FRONT = 0.06  # [m] before a front the tool is in the open
 BACKWARDS = 0.2  # cosine to the way out from which a hand would come from behind
 SHALLOWER = 0.012  # [m] by which a grasp may be shallower than the asset says, for fingertips that would touch something else
 FLIP = tf.turn_z(np.pi)
-ROBOT_OWNERS = ("robot", "finger_0", "finger_1", "world")  # what is not a thing of the scene
 NAMED = 3  # things in the way that a failure names
 
 
@@ -64,7 +64,7 @@ class Tally:
         """Count what stood in the way, if anything did."""
         if hit is not None:
             self.blocker = hit
-            self.in_the_way.update(o for o in (hit.first, hit.second) if o not in ROBOT_OWNERS)
+            self.in_the_way.update(o for o in (hit.first, hit.second) if o not in RESERVED)
 
     def things(self, *beside: str) -> tuple[str, ...]:
         """What stood in the way most often, `beside` left out."""
@@ -119,7 +119,7 @@ def candidates(control: Controller, item: str, *, level: bool = False) -> list[t
     short and much alike. With `level`, hands that point sideways come first: they get through a front.
     """
     world = control.world
-    limit = control.robot.arm.gripper.max_width - FINGER_ROOM
+    limit = control.hand.max_width - FINGER_ROOM
     poses = {body: world.item_pose(item, body) for body in {g.body for g in world.assets[item].affordances.grasps}}
     R_now = control.base_pose()[:3, :3] @ control.kin.forward(control.kin.home)[:3, :3]
     found = []
@@ -163,7 +163,7 @@ def plans(
     """
     checker = control.checker
     T_world_item = control.world.item_pose(item)
-    limit = control.robot.arm.gripper.max_width
+    limit = control.hand.max_width
     dead = [kind_of(tf.inverse(plan.T_tcp_item)) for plan in failed]
     for grasp, T in candidates(control, item, level=level)[:MAX_TRIED]:
         kind = kind_of(tf.inverse(T_world_item) @ T)
@@ -197,7 +197,7 @@ def _way(control: Controller, item: str, T: tf.Float, out: tf.Float | None, tall
         tally.met(hit)
         if hit is not None:
             deep = NEAR - hit.distance + 2 * POSITION_TOLERANCE  # what inverse kinematics may leave of it
-            if not {hit.first, hit.second} & {"finger_0", "finger_1"} or item in (hit.first, hit.second) or deep > SHALLOWER:
+            if not {hit.first, hit.second} & set(control.fingers) or item in (hit.first, hit.second) or deep > SHALLOWER:
                 continue
             here = T @ tf.translate((0.0, 0.0, -deep))
             above = next(control.postures(here, joints))
@@ -228,7 +228,7 @@ def _hit(control: Controller, item: str, joints: tf.Float) -> Hit | None:
     checker = control.checker
     hit = checker.hit(joints)
     if hit is None:
-        checker.allow([(item, "finger_0"), (item, "finger_1")])
+        checker.allow([(item, finger) for finger in control.fingers])
         hit = checker.hit(joints, NEAR)
         checker.forbid_all()
     return hit

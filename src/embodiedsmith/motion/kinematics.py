@@ -44,14 +44,14 @@ class Solution:
 
 
 class Kinematics:
-    """Forward and inverse kinematics of a robot's first arm, in the frame of the robot's base."""
+    """Forward and inverse kinematics of one arm of a robot, in the frame of the robot's base; other joints at their home."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, index: int = 0) -> None:
         robot = embodiments.get(name)
         spec = robot.build()
         self.model = spec.compile()
         self.robot = robot
-        arm = robot.arm
+        arm = self.arm = robot.arms[index]
         self.qpos = np.array([self.model.joint(j).qposadr[0] for j in arm.joints], dtype=int)
         self._dof = np.array([self.model.joint(j).dofadr[0] for j in arm.joints], dtype=int)
         ranges = np.array([self.model.joint(j).range for j in arm.joints])
@@ -63,13 +63,16 @@ class Kinematics:
         self._task = mink.FrameTask(arm.tcp_site, "site", position_cost=1.0, orientation_cost=TURN)
         self._site = self.model.site(arm.tcp_site).id
         self._rest = self._configuration.q.copy()
+        for other in robot.arms:
+            for joint, position in zip(other.joints, other.home, strict=True):
+                self._rest[self.model.joint(joint).qposadr[0]] = position
         self._shoulder, self._stretch = self._measure()
 
     def _measure(self) -> tuple[tf.Float, float]:
         """Where the second joint is in the base frame (3,), and length [m] of the chain from there to the tool: no farther."""
         data = mujoco.MjData(self.model)
         mujoco.mj_kinematics(self.model, data)
-        points = [data.xanchor[self.model.joint(j).id].copy() for j in self.robot.arm.joints[1:]]
+        points = [data.xanchor[self.model.joint(j).id].copy() for j in self.arm.joints[1:]]
         points.append(data.site_xpos[self._site].copy())
         return points[0], float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
 
@@ -146,6 +149,6 @@ class Kinematics:
 
 
 @lru_cache(maxsize=8)
-def kinematics(name: str) -> Kinematics:
-    """The kinematics of a robot, made once a process."""
-    return Kinematics(name)
+def kinematics(name: str, arm: int = 0) -> Kinematics:
+    """The kinematics of a robot's arm, made once a process."""
+    return Kinematics(name, arm)

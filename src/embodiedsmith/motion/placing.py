@@ -65,7 +65,7 @@ class Load:
 
 def grasped(control: Controller, item: str, plan: GraspPlan) -> Load:
     """The item as it will hang in the hand once it is held like that."""
-    closing = closed_on(control.robot.arm.gripper.max_width, plan.grasp.width)
+    closing = closed_on(control.hand.max_width, plan.grasp.width)
     return Load(item, control.world.item_pose(item), plan.T_tcp_item, closing)
 
 
@@ -111,7 +111,7 @@ def _try(
 ) -> PlacePlan | None:
     checker, item, T_tcp_item = control.checker, load.item, load.T_tcp_item
     checker.set_gripper(load.closing)
-    hands = [(item, "finger_0"), (item, "finger_1"), (item, "robot")]
+    hands = [(item, owner) for owner in (*control.fingers, "robot")]
     checker.forbid_all()
     checker.allow(hands)
     checker.hold(item, T_tcp_item)
@@ -142,7 +142,7 @@ def _try(
     path = np.vstack(rows)[::-1]
     checker.hold(None)
     for play in PLAY:
-        closing = max(0.0, load.closing - play / control.robot.arm.gripper.max_width)
+        closing = max(0.0, load.closing - play / control.hand.max_width)
         retreat = _retreat(control, item, T_tcp, joints, spot, closing, tally)
         if retreat is not None:
             return PlacePlan(spot, path, retreat, closing)
@@ -155,7 +155,7 @@ def _retreat(
     """Leave along the approach, or a little along it and then out of the opening, the fingers opened to `closing`."""
     checker = control.checker
     checker.forbid_all()
-    checker.allow([(item, "finger_0"), (item, "finger_1")])
+    checker.allow([(item, finger) for finger in control.fingers])
     checker.set_gripper(closing)
     checker.lay(item, spot.T_world_item)
     if (hit := checker.hit(joints)) is not None:

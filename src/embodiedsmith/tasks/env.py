@@ -139,7 +139,9 @@ class ScenarioEnv(gymnasium.Env[Observation, NDArray[np.float64]]):  # type: ign
             joint = model.joint(ROBOT + name)
             low, high = joint.range if model.jnt_limited[joint.id] else (-np.pi, np.pi)
             limits[name] = (float(low), float(high))
-        limits |= dict.fromkeys(self.world.action_names[self.world.joint_count :], (0.0, 1.0))
+        for hand, part in zip(self.world.grippers, self.world.hand_slices, strict=True):
+            ends = zip(hand.open_ctrl, hand.closed_ctrl, strict=True) if hand.dexterous else [(0.0, 1.0)]
+            limits |= {n: (min(e), max(e)) for n, e in zip(self.world.action_names[part], ends, strict=True)}
         bounds = np.array([limits[name] for name in self._actions.names])
         return bounds[:, 0], bounds[:, 1]
 

@@ -17,9 +17,9 @@ Params = Mapping[str, float]
 Assets = Mapping[str, Asset]
 """Item id to built asset."""
 
-Need = Literal["movable", "support", "cavity", "joint", "thing"]
+Need = Literal["movable", "support", "cavity", "joint", "cloth", "thing"]
 """What an argument must have: `movable`, not furniture; `support`, `cavity`, `joint`, that affordance (the part, when the
-reference names one, is one of these); `thing`, nothing."""
+reference names one, is one of these); `cloth`, to be a sheet; `thing`, nothing."""
 
 HELD = -0.01
 """Margin [m] of "has been put" while both fingers still touch the thing: they have that far to go to let go of it clearly."""
@@ -190,11 +190,16 @@ def _role_fault(role: Role, reference: str, assets: Assets) -> str | None:
     if item not in assets:
         return f"{role.name} '{reference}': no item '{item}'; items are {sorted(assets)}"
     asset = assets[item]
-    if role.need in ("movable", "thing"):
+    if role.need in ("movable", "cloth", "thing"):
         if part:
             return f"{role.name} '{reference}' must be a whole item, not a part of one"
         if role.need == "movable" and asset.fixed:
             return f"{role.name} '{reference}' is furniture and cannot be moved"
+        sheet = asset.matter is not None and asset.matter.kind == "cloth"
+        if role.need == "cloth" and not sheet:
+            return f"{role.name} '{reference}' is no cloth"
+        if role.need == "movable" and sheet:
+            return f"{role.name} '{reference}' is cloth and has no shape of its own"
         return None
     names = part_names(asset, role.need)
     if not names:

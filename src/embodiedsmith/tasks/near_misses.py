@@ -198,19 +198,18 @@ def _base(world: World) -> Float:
 def _reach(world: World, data: mujoco.MjData, target: Float, start: Float) -> bool:
     """Bring the hand of `data` to a world pose by damped least squares, from robot joints `start`; the base stays."""
     model = world.model
-    skip = len(world.robot.base.joints)
-    qpos, dofs = world.robot_qpos[skip:], world.robot_dof[skip:]
+    qpos, dofs = world.robot_qpos[world.arm_slices[0]], world.robot_dof[world.arm_slices[0]]
     limits = np.array([model.jnt_range[model.dof_jntid[d]] for d in dofs]).T
     data.qpos[world.robot_qpos] = start
     jacobian = np.zeros((6, model.nv))
     for _ in range(_TURNS):
         mujoco.mj_kinematics(model, data)
         mujoco.mj_comPos(model, data)
-        R = data.site_xmat[world.tcp_site].reshape(3, 3)
-        off = np.concatenate([target[:3, 3] - data.site_xpos[world.tcp_site], tf.rotation_vector(target[:3, :3] @ R.T)])
+        R = data.site_xmat[world.tcp_sites[0]].reshape(3, 3)
+        off = np.concatenate([target[:3, 3] - data.site_xpos[world.tcp_sites[0]], tf.rotation_vector(target[:3, :3] @ R.T)])
         if np.linalg.norm(off[:3]) < _NEAR_ENOUGH[0] and np.linalg.norm(off[3:]) < _NEAR_ENOUGH[1]:
             return True
-        mujoco.mj_jacSite(model, data, jacobian[:3], jacobian[3:], world.tcp_site)
+        mujoco.mj_jacSite(model, data, jacobian[:3], jacobian[3:], world.tcp_sites[0])
         J = jacobian[:, dofs]
         step = J.T @ np.linalg.solve(J @ J.T + 1e-4 * np.eye(6), off)
         data.qpos[qpos] = np.clip(data.qpos[qpos] + np.clip(step, -0.3, 0.3), *limits)
@@ -226,12 +225,13 @@ def _look(world: World, data: mujoco.MjData, closing: float) -> None:
 def _finger_contacts(world: World, data: mujoco.MjData, item: str) -> tuple[bool, bool]:
     """Whether the first and the second finger touch an item in `data`."""
     touched = _touched(world, data, item)
-    return "finger_0" in touched, "finger_1" in touched
+    one, other = world.fingers()
+    return one in touched, other in touched
 
 
 def _touched(world: World, data: mujoco.MjData, item: str) -> set[str]:
     """The owners that an item touches in `data`."""
-    owners = world.geom_owner[data.contact.geom].reshape(-1, 2)
+    owners = world.solid_owner[world.solids(data)]
     mine = (owners == world.owners.index(item)).any(axis=1) & (data.contact.dist < 0)
     return {world.owners[k] for k in np.unique(owners[mine])}
 

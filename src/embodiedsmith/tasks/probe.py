@@ -56,12 +56,12 @@ class Probe:
         mujoco.mj_kinematics(model, self._rest)
         count = len(world.owners)
         self._owner = {name: k for k, name in enumerate(world.owners)}
-        owner = world.geom_owner
+        owner = world.solid_owner
         key = np.minimum.outer(owner, owner) * count + np.maximum.outer(owner, owner)
         self._key = np.where(owner[:, None] == owner[None, :], -1, key).astype(np.int32)
         self._count = count
         self._shapes: dict[str, Shape] = {}
-        self._tcp = world.data.site_xmat[world.tcp_site].reshape(3, 3)
+        self._tcps = [world.data.site_xmat[site].reshape(3, 3) for site in world.tcp_sites]
         self.pairs: set[int] = set()
         """Keys of the pairs of owners in contact at the last `refresh`; see `pair`."""
         self.bearing: set[int] = set()
@@ -70,7 +70,7 @@ class Probe:
     def refresh(self) -> None:
         """Look at the contacts again. They are those of the last physics step, 1/240 s before the poses."""
         contact = self.world.data.contact
-        geom, touching = contact.geom, contact.dist < 0
+        geom, touching = self.world.solids(), contact.dist < 0
         keys = self._key[geom[:, 0], geom[:, 1]]
         self.pairs = set(keys[touching].tolist())
         self.bearing = set(keys[touching & (np.abs(contact.frame[:, 2]) > BEARING)].tolist())
@@ -80,22 +80,23 @@ class Probe:
         a, b = sorted((self._owner[first], self._owner[second]))
         return a * self._count + b
 
-    def held(self, item: str) -> tuple[int, int]:
-        """Keys of the two contacts of the fingers with an item: it is held while both are in `pairs`."""
-        return self.pair("finger_0", item), self.pair("finger_1", item)
+    def held(self, item: str, arm: int = 0) -> tuple[int, int]:
+        """Keys of the contacts of the two sides of an arm's gripper with an item: it is held while both are in `pairs`."""
+        one, other = self.world.fingers(arm)
+        return self.pair(one, item), self.pair(other, item)
 
-    def squeezed(self, item: str) -> bool:
-        """Whether both fingers press on the item along their closing direction, rather than lean on it."""
+    def squeezed(self, item: str, arm: int = 0) -> bool:
+        """Whether both sides of an arm's gripper press on the item along their closing direction, rather than lean on it."""
         world = self.world
         contact = world.data.contact
-        owners = world.geom_owner[contact.geom]
-        along = np.abs(contact.frame[:, :3] @ self._tcp[:, 1]) > OPPOSED
+        owners = world.solid_owner[world.solids()]
+        along = np.abs(contact.frame[:, :3] @ self._tcps[arm][:, 1]) > OPPOSED
         mine = (owners == self._owner[item]).any(axis=1) & (contact.dist < 0) & along
-        return all(bool((mine & (owners == self._owner[f]).any(axis=1)).any()) for f in ("finger_0", "finger_1"))
+        return all(bool((mine & (owners == self._owner[f]).any(axis=1)).any()) for f in world.fingers(arm))
 
-    def tcp_position(self) -> Float:
-        """World position (3,) of the tool centre point [m], a live view."""
-        position: Float = self.world.data.site_xpos[self.world.tcp_site]
+    def tcp_position(self, arm: int = 0) -> Float:
+        """World position (3,) of an arm's tool centre point [m], a live view."""
+        position: Float = self.world.data.site_xpos[self.world.tcp_sites[arm]]
         return position
 
     def body(self, item: str, body: str = "root") -> int:

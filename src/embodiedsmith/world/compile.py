@@ -21,10 +21,11 @@ from embodiedsmith.runtime.errors import SmithError
 from embodiedsmith.spec import AssetSpec, Item, Scenario, SceneSpec
 from embodiedsmith.world import transforms as tf
 from embodiedsmith.world.errors import CompileError
+from embodiedsmith.world.sheets import add_ties
 
 PHYSICS_HZ = 240
 ROBOT = "robot/"
-RESERVED = frozenset({"robot", "world", "finger_0", "finger_1", "floor", "pedestal"})
+RESERVED = frozenset({"robot", "world", "floor", "pedestal", *(f"finger_{k}" for k in range(8))})
 """Names that contacts and the model give to other things than items."""
 WALL_THICKNESS, WALL_MARGIN = 0.03, 0.15
 """Of the piece of wall behind what hangs, and how far it goes beyond it [m]."""
@@ -60,6 +61,10 @@ def compile_scenario(scenario: Scenario, *, physics_hz: int = PHYSICS_HZ) -> Com
     for item in scenario.scene.items:
         _attach_item(spec, item, built[item.id], nominal[item.id])
     _attach_robot(spec, robot, scenario)
+    for item in scenario.scene.items:
+        if (matter := built[item.id].matter) is not None and matter.kind == "cloth":
+            add_ties(spec, item.id, built[item.id], robot, ROBOT)
+            spec.option.solver = mujoco.mjtSolver.mjSOL_CG  # Newton is three times slower on hundreds of points
     try:
         model = spec.compile()
     except ValueError as error:
@@ -215,7 +220,7 @@ def _add_lights_and_cameras(spec: mujoco.MjSpec, scene: SceneSpec) -> None:
 def _attach_item(spec: mujoco.MjSpec, item: Item, asset: Asset, T_world_root: tf.Float) -> None:
     frame = spec.worldbody.add_frame(pos=T_world_root[:3, 3], quat=tf.quaternion(T_world_root[:3, :3]))
     spec.attach(asset.mjspec, prefix=f"{item.id}/", frame=frame)
-    if not item.fixed:
+    if not item.fixed and not (asset.matter is not None and asset.matter.kind == "cloth"):
         spec.body(f"{item.id}/root").add_freejoint(name=f"{item.id}/free")
     if item.relation == "attached":
         _add_wall(spec, item.id, asset, T_world_root)

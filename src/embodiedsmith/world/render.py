@@ -119,6 +119,8 @@ class WorldRenderer:
         is_geom = kinds == mujoco.mjtObj.mjOBJ_GEOM.value
         out = np.full(ids.shape, -1, dtype=np.int32)
         out[is_geom] = self.world.geom_owner[ids[is_geom]]
+        is_flex = kinds == mujoco.mjtObj.mjOBJ_FLEX.value
+        out[is_flex] = self.world.solid_owner[self.world.model.ngeom + ids[is_flex]]
         return out
 
     def camera_model(self, camera: str) -> CameraModel:
@@ -173,9 +175,15 @@ def camera_mount(world: World, camera: str, size: tuple[int, int]) -> CameraMoun
     rigid = model.body_weldid[body]
     if rigid == 0:
         frame, T = "world", np.eye(4)
-    elif rigid == model.body_weldid[model.site_bodyid[world.tcp_site]]:
-        frame, T = "tcp", world.tcp()
+    elif (arm := _arm_carrying(world, rigid)) is not None:
+        frame, T = f"tcp_{arm}" if arm else "tcp", world.tcp(arm)
     else:
         frame, T = model.body(body).name, np.eye(4)
         T[:3, :3], T[:3, 3] = world.data.xmat[body].reshape(3, 3), world.data.xpos[body]
     return CameraMount((K[0, 0], K[1, 1], K[0, 2], K[1, 2]), frame, tf.inverse(T) @ seen.extrinsics)
+
+
+def _arm_carrying(world: World, rigid: int) -> int | None:
+    """The arm whose tool is rigidly on a body; None: no arm's is."""
+    on = [int(world.model.body_weldid[world.model.site_bodyid[site]]) for site in world.tcp_sites]
+    return on.index(rigid) if rigid in on else None

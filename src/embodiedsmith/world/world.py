@@ -12,17 +12,21 @@ replays bit for bit.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from itertools import pairwise
+from typing import NamedTuple, Protocol
 
 import mujoco
 import numpy as np
 
 from embodiedsmith.assets.asset import Asset, Cavity, Handle, Support
+from embodiedsmith.embodiments.actions import hand_names
+from embodiedsmith.embodiments.description import Gripper
 from embodiedsmith.runtime.errors import UsageError
 from embodiedsmith.spec import Finding, Scenario, split_reference
 from embodiedsmith.world import transforms as tf
 from embodiedsmith.world.compile import PHYSICS_HZ, ROBOT, Compiled, compile_scenario, joint_position
 from embodiedsmith.world.errors import SettleError, WorldFault
+from embodiedsmith.world.sheets import Sheet, pinch
 from embodiedsmith.world.variation import Parts, Variation
 
 CONTROL_HZ = 20
@@ -31,7 +35,9 @@ SETTLE_TURN = 0.1  # [rad/s]
 SETTLE_SHIFT = 0.02  # [m] farthest an item may move while settling
 SETTLE_SECONDS = 1.5
 OVERLAP = 0.001  # [m] deepest contact between items accepted at reset
-_STATE = mujoco.mjtState.mjSTATE_INTEGRATION
+CLOCK_DRIFT = 1e-9  # [s] most that a control step may be off
+STATE = mujoco.mjtState.mjSTATE_INTEGRATION
+"""What `World.save` keeps of the engine."""
 
 
 class Contact(NamedTuple):
@@ -39,6 +45,18 @@ class Contact(NamedTuple):
 
     first: str
     second: str
+
+
+class Readable(Protocol):
+    """The fields of MjData that observations are made of, of one state or, with one more dimension in front, of many."""
+
+    qpos: tf.Float
+    qvel: tf.Float
+    ctrl: tf.Float
+    site_xpos: tf.Float
+    site_xmat: tf.Float
+    xpos: tf.Float
+    xquat: tf.Float
 
 
 @dataclass(frozen=True)
@@ -60,6 +78,7 @@ class World:
         scenario: A laid-out scenario.
         control_hz: Control steps a second; must divide `physics_hz`.
         physics_hz: Physics steps a second.
+        compiled: What the scenario was compiled to before: this world owns it, and changes its model; None: compile it now.
         remember: How many resets are remembered: one with the same draws then takes the state it came to before, the same bits,
             and simulates nothing. Only for worlds whose model nobody changes.
 
@@ -69,12 +88,18 @@ class World:
     """
 
     def __init__(
-        self, scenario: Scenario, *, control_hz: int = CONTROL_HZ, physics_hz: int = PHYSICS_HZ, remember: int = 0
+        self,
+        scenario: Scenario,
+        *,
+        control_hz: int = CONTROL_HZ,
+        physics_hz: int = PHYSICS_HZ,
+        compiled: Compiled | None = None,
+        remember: int = 0,
     ) -> None:
         if control_hz <= 0 or physics_hz % control_hz:
             valid = [str(h) for h in range(5, 121) if physics_hz % h == 0]
             raise UsageError(f"control rate {control_hz} Hz does not divide {physics_hz} Hz", choices=valid)
-        self.compiled: Compiled = compile_scenario(scenario, physics_hz=physics_hz)
+        self.compiled: Compiled = compile_scenario(scenario, physics_hz=physics_hz) if compiled is None else compiled
         self.scenario = scenario
         self.model = self.compiled.model
         self.robot = self.compiled.robot
@@ -87,8 +112,7 @@ class World:
         self._index_observation()
         free = {name: Parts(self.items[name].bodies, self.items[name].geoms) for name in self._free}
         self._variation = Variation(self.model, free, scenario.randomization)
-        self._noise: np.random.Generator | None = None
-        self._state_size = mujoco.mj_stateSize(self.model, _STATE)
+        self._state_size = mujoco.mj_stateSize(self.model, STATE)
         self.command = np.zeros(self.action_size)
         self.simulated = 0.0
         """Seconds of physics computed so far, settling included: what this world has cost [s]."""
@@ -100,12 +124,17 @@ class World:
     def _index_items(self) -> None:
         model = self.model
         self.items: dict[str, _ItemIndex] = {}
+        self.sheets: dict[str, Sheet] = {}
+        """Items of cloth."""
         for item in self.scenario.scene.items:
             body = model.body(f"{item.id}/root").id
             bodies = np.array([b for b in range(model.nbody) if model.body(b).name.startswith(f"{item.id}/")], dtype=int)
             geoms = np.flatnonzero(np.isin(model.geom_bodyid, bodies))
             qpos = dof = -1
-            if not item.fixed:
+            if (matter := self.assets[item.id].matter) is not None and matter.kind == "cloth":
+                nominal = self.compiled.nominal[item.id]
+                self.sheets[item.id] = Sheet.of(model, item.id, matter.flex, nominal, len(self.robot.arms))
+            elif not item.fixed:
                 joint = model.joint(f"{item.id}/free")
                 qpos, dof = int(joint.qposadr[0]), int(joint.dofadr[0])
             self.items[item.id] = _ItemIndex(body, qpos, dof, bodies, geoms)
@@ -130,13 +159,20 @@ class World:
         kp = model.actuator_gainprm[self._servo, 0]
         self._feed = -model.actuator_biasprm[self._servo, 2] / kp
         self._index_servos()
-        self.grippers = [(model.actuator(ROBOT + arm.gripper.actuator).id, arm.gripper) for arm in robot.arms]
+        self.grippers = [arm.gripper for arm in robot.arms]
+        self._finger_servos = [[model.actuator(ROBOT + a).id for a in hand.actuators] for hand in self.grippers]
         self.finger_qpos = [[int(model.joint(ROBOT + j).qposadr[0]) for j in arm.gripper.joints] for arm in robot.arms]
-        self.tcp_site = model.site(ROBOT + robot.arm.tcp_site).id
+        self.tcp_sites = [model.site(ROBOT + arm.tcp_site).id for arm in robot.arms]
+        self._telling = [_first_moving(hand) for hand in self.grippers]
+        self._dexterous_qpos = [q if hand.dexterous else [] for q, hand in zip(self.finger_qpos, self.grippers, strict=True)]
         self.base_body = model.body(f"{ROBOT}base").id
         self.joint_count = len(names)
-        self.action_size = self.joint_count + len(self.grippers)
-        self.action_names = (*names, *(f"gripper_{i}" if i else "gripper" for i in range(len(self.grippers))))
+        self.arm_slices = _slices(len(robot.base.joints), [len(arm.joints) for arm in robot.arms])
+        """Where each arm's joints are in `robot_qpos` and in actions."""
+        self.hand_slices = _slices(self.joint_count, [hand.size for hand in self.grippers])
+        """Where each hand is in actions."""
+        self.action_size = self.hand_slices[-1].stop
+        self.action_names = (*names, *hand_names(robot))
         home = np.concatenate([np.zeros(len(robot.base.joints)), *(np.asarray(arm.home) for arm in robot.arms)])
         if robot.base.kind == "planar":
             base = self.scenario.embodiment.base
@@ -165,14 +201,17 @@ class World:
     def _label_owners(self) -> None:
         """Give every geom an owner: what a contact with it is a contact with."""
         model = self.model
-        self.owners: list[str] = ["world", "robot", "finger_0", "finger_1", *self.items]
+        sides = [side for hand in self.grippers for side in hand.finger_bodies]
+        self.owners: list[str] = ["world", "robot", *(f"finger_{k}" for k in range(len(sides))), *self.items]
+        self.robot_owners = range(1, 2 + len(sides))
+        """Indices into `owners` of what belongs to the robot."""
         owner_of_body = np.zeros(model.nbody, dtype=int)
-        fingers = {ROBOT + f: 2 + k for k, f in enumerate(self.robot.arm.gripper.finger_bodies)}
+        fingers = {ROBOT + name: 2 + k for k, side in enumerate(sides) for name in side}
         for body in range(1, model.nbody):
             name = model.body(body).name
             if name in fingers:
                 owner_of_body[body] = fingers[name]
-            elif owner_of_body[model.body_parentid[body]] in (2, 3):  # pads below a finger belong to it
+            elif owner_of_body[model.body_parentid[body]] in self.robot_owners[1:]:  # pads below a finger belong to it
                 owner_of_body[body] = owner_of_body[model.body_parentid[body]]
             elif name.startswith(ROBOT):
                 owner_of_body[body] = 1
@@ -180,14 +219,21 @@ class World:
                 prefix = name.split("/", 1)[0]
                 owner_of_body[body] = self.owners.index(prefix) if prefix in self.items else 0
         self.geom_owner = owner_of_body[model.geom_bodyid]
+        flexes = [mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_FLEX, k).split("/", 1)[0] for k in range(model.nflex)]
+        of_flex = np.array([self.owners.index(item) for item in flexes], dtype=int)
+        self.solid_owner = np.concatenate([self.geom_owner, of_flex])
+        """Owner of every solid: geoms, then flexes; see `solids`."""
 
     def _index_observation(self) -> None:
         """Lay the observation out as one vector, so that observing is a few array copies."""
         fields: list[tuple[str, int]] = [
             ("joint_position", self.joint_count), ("joint_velocity", self.joint_count), ("effort", self.joint_count),
-            ("gripper", len(self.grippers)), ("tcp_pose", 7),
+            ("gripper", len(self.grippers)),
         ]  # fmt: skip
+        fields += [(f"tcp_pose{f'_{k}' if k else ''}", 7) for k in range(len(self.grippers))]
+        fields += [("finger_position", sum(map(len, self._dexterous_qpos)))] if any(self._dexterous_qpos) else []
         fields += [(f"items/{name}", 7) for name in self.items]
+        fields += [(f"points/{name}", sheet.qpos.size) for name, sheet in self.sheets.items()]
         fields += [(f"joints/{name}", 1) for name in self.joint_qpos]
         self.observation_slices: dict[str, slice] = {}
         at = 0
@@ -195,7 +241,7 @@ class World:
             self.observation_slices[name] = slice(at, at + size)
             at += size
         self.observation_size = at
-        poses = [name for name, _ in fields if name == "tcp_pose" or name.startswith("items/")]
+        poses = [name for name, _ in fields if name.startswith(("tcp_pose", "items/"))]
         self._quaternions = np.array([self.observation_slices[name].start + 3 for name in poses], dtype=int)
         self._item_bodies = np.array([index.body for index in self.items.values()], dtype=int)
         self._joint_addresses = np.array(list(self.joint_qpos.values()), dtype=int)
@@ -210,7 +256,6 @@ class World:
         """
         draws = repr(rng.bit_generator.state)
         self._variation.draw(rng, self.data)
-        self._noise = None
         offsets = self._draw_offsets(rng)
         noise = rng.uniform(-1, 1, len(self.home)) * self.scenario.randomization.robot_joints
         noise[: len(self.robot.base.joints)] = 0.0
@@ -241,7 +286,8 @@ class World:
     def _draw_offsets(self, rng: np.random.Generator) -> dict[str, tuple[float, float, float]]:
         random = self.scenario.randomization
         reach = np.array([random.position, random.position, random.yaw])
-        return {name: tuple(rng.uniform(-1, 1, 3) * reach) for name in self._free}
+        loose = [name for name in self.items if name in self._free or name in self.sheets]
+        return {name: tuple(rng.uniform(-1, 1, 3) * reach) for name in loose}
 
     def _place(self, offsets: dict[str, tuple[float, float, float]], scale: float, robot_joints: np.ndarray) -> None:
         data = self.data
@@ -257,16 +303,19 @@ class World:
                 T = T.copy()
                 T[:2, 3] += x, y
                 T[:3, :3] = tf.turn_z(yaw)[:3, :3] @ T[:3, :3]
+                moved[item] = T
+                if item in self.sheets:
+                    self.sheets[item].lay(data, T)
+                    continue
                 at = self.items[item].qpos
                 data.qpos[at : at + 3] = T[:3, 3]
                 data.qpos[at + 3 : at + 7] = tf.quaternion(T[:3, :3])
-                moved[item] = T
         for thing in self.scenario.scene.items:
             for joint, fraction in thing.joints.items():
                 data.qpos[self.joint_qpos[f"{thing.id}.{joint}"]] = joint_position(self.assets[thing.id], joint, fraction)
         self.set_robot(data, robot_joints, 0.0)
-        self.command = np.concatenate([robot_joints, np.zeros(len(self.grippers))])
-        self._apply(self.command, np.zeros(self.joint_count))
+        self.command = np.concatenate([robot_joints, *(hand.action(0.0) for hand in self.grippers)])
+        data.ctrl[:] = self._drive(self.command, 0.0)
         mujoco.mj_forward(self.model, data)
 
     def _parents_first(self) -> list[str]:
@@ -284,7 +333,7 @@ class World:
     def set_robot(self, data: mujoco.MjData, joints: np.ndarray, gripper: float) -> None:
         """Write robot joints [m, rad] and gripper opening (0 open to 1 closed) into the positions of `data`."""
         data.qpos[self.robot_qpos] = joints
-        for addresses, (_, hand) in zip(self.finger_qpos, self.grippers, strict=True):
+        for addresses, hand in zip(self.finger_qpos, self.grippers, strict=True):
             opened, closed = np.asarray(hand.open_qpos), np.asarray(hand.closed_qpos)
             data.qpos[addresses] = opened + gripper * (closed - opened)
 
@@ -304,14 +353,17 @@ class World:
     def _settle(self) -> tuple[Finding, ...]:
         data = self.data
         before = data.xpos[[self.items[n].body for n in self._free]].copy() if self._free else np.zeros((0, 3))
+        spread = {name: sheet.middle(data) for name, sheet in self.sheets.items()}
         joints = np.array(list(self.joint_dof.values()), dtype=int)
         for _ in range(round(SETTLE_SECONDS / self.control_dt)):
             mujoco.mj_step(self.model, data, self.substeps)
             self.simulated += self.control_dt
             speeds = self._speeds()
             swing = np.abs(data.qvel[joints]).max(initial=0.0)
+            flutter = max((sheet.speed(data) for sheet in self.sheets.values()), default=0.0)
             if (
-                speeds[:, 0].max(initial=0.0) < SETTLE_SPEED
+                flutter < SETTLE_SPEED
+                and speeds[:, 0].max(initial=0.0) < SETTLE_SPEED
                 and speeds[:, 1].max(initial=0.0) < SETTLE_TURN
                 and swing < SETTLE_TURN
             ):
@@ -319,13 +371,17 @@ class World:
         if (fault := self._fault()) is not None:
             return (Finding(code="physics.fault", value=fault.value, limit=fault.limit, message=f"while settling, {fault.what}"),)
         mujoco.mj_kinematics(self.model, data)
+        seen = [
+            (name, float(speeds[k, 0]), float(speeds[k, 1]), data.xpos[self.items[name].body] - before[k])
+            for k, name in enumerate(self._free)
+        ]
+        seen += [(name, sheet.speed(data), 0.0, sheet.middle(data) - spread[name]) for name, sheet in self.sheets.items()]
         findings: list[Finding] = []
-        for k, name in enumerate(self._free):
-            shift = float(np.linalg.norm(data.xpos[self.items[name].body] - before[k]))
+        for name, speed, turn, shift in seen:
             for what, value, limit, unit in (
-                ("moves", float(speeds[k, 0]), SETTLE_SPEED, "m/s"),
-                ("turns", float(speeds[k, 1]), SETTLE_TURN, "rad/s"),
-                ("shifted", shift, SETTLE_SHIFT, "m"),
+                ("moves", speed, SETTLE_SPEED, "m/s"),
+                ("turns", turn, SETTLE_TURN, "rad/s"),
+                ("shifted", float(np.linalg.norm(shift)), SETTLE_SHIFT, "m"),
             ):
                 if value > limit:
                     findings.append(
@@ -354,35 +410,64 @@ class World:
             raise WorldFault("world.bad_action", f"action has shape {target.shape}, expected ({self.action_size},)")
         if not np.isfinite(target).all():
             raise WorldFault("world.bad_action", f"action is not finite: {target}")
-        data, n = self.data, self.substeps
-        self._noise = self._variation.noise("torque", self.control_step)
-        start, before = self.command, data.time
-        delta = (target - start) / n
-        velocity = delta[: self.joint_count] * (n / self.control_dt)
-        for k in range(1, n + 1):
-            self._apply(start + k * delta, velocity)
+        data = self.data
+        noise = self.torque_noise(self.control_step)
+        before = data.time
+        for k, controls in enumerate(self.controls(self.command, target)):
+            data.ctrl[:] = controls
+            if noise is not None:
+                data.qfrc_applied[self.robot_dof] = noise[k] * self.effort()
             mujoco.mj_step(self.model, data)
         self.simulated += self.control_dt
         self.command = target.copy()
         mujoco.mj_kinematics(self.model, data)  # body poses are one step old after mj_step
-        self._check(before)
+        self.check(before)
+        if self.sheets:
+            pinch(self)
 
-    def _apply(self, command: np.ndarray, velocity: np.ndarray) -> None:
-        data = self.data
-        data.ctrl[self._servo] = command[: self.joint_count] + self._feed * velocity
-        for k, (actuator, hand) in enumerate(self.grippers):
-            closing = min(max(command[self.joint_count + k], 0.0), 1.0)
-            data.ctrl[actuator] = hand.open_ctrl + closing * (hand.closed_ctrl - hand.open_ctrl)
-        if self._noise is not None:
-            scale = self.scenario.randomization.torque_noise
-            data.qfrc_applied[self.robot_dof] = scale * self._noise.standard_normal(self.joint_count) * self.effort()
+    @property
+    def plain(self) -> bool:
+        """Whether a control step is controls and physics steps and nothing else, so that a `Batch` may take it in C."""
+        matters = [asset.matter.kind for asset in self.assets.values() if asset.matter is not None]
+        return not {"liquid", "cloth"} & set(matters)
 
-    def _check(self, before: float) -> None:
+    def controls(self, start: np.ndarray, target: np.ndarray) -> tf.Float:
+        """Controls of all actuators at each substep on the way from one command to the next, shape (..., substeps, nu).
+
+        Args:
+            start: Commands at the beginning of the control step, shape (..., action_size).
+            target: Commands to be reached at its end, shape (..., action_size).
+        """
+        n = self.substeps
+        delta = (target - start) / n
+        velocity = delta[..., None, : self.joint_count] * (n / self.control_dt)
+        command = start[..., None, :] + np.arange(1, n + 1)[:, None] * delta[..., None, :]
+        return self._drive(command, velocity)
+
+    def _drive(self, command: np.ndarray, velocity: np.ndarray | float) -> tf.Float:
+        """Controls (..., nu) at commands (..., action_size) whose joints move at `velocity` (..., joint_count)."""
+        out = np.zeros((*command.shape[:-1], self.model.nu))
+        out[..., self._servo] = command[..., : self.joint_count] + self._feed * velocity
+        for servos, part, hand in zip(self._finger_servos, self.hand_slices, self.grippers, strict=True):
+            opened, closed = np.asarray(hand.open_ctrl), np.asarray(hand.closed_ctrl)
+            said = command[..., part]
+            out[..., servos] = said if hand.dexterous else opened + np.clip(said, 0.0, 1.0) * (closed - opened)
+        return out
+
+    def torque_noise(self, control_step: int) -> tf.Float | None:
+        """Noise of each servo's force at each substep, as a fraction of its effort, shape (substeps, joint_count); None: none."""
+        draws = self._variation.noise("torque", control_step)
+        if draws is None:
+            return None
+        return self.scenario.randomization.torque_noise * draws.standard_normal((self.substeps, self.joint_count))
+
+    def check(self, before: float) -> None:
+        """Raise the `WorldFault` of a world that has gone wrong in a control step that began at time `before` [s]."""
         if (fault := self._fault()) is not None:
             raise fault
         drift = abs(self.data.time - before - self.control_dt)
-        if drift > 1e-9:
-            raise WorldFault("world.clock", f"the clock is off by {drift:.3g} s", value=drift, limit=1e-9)
+        if drift > CLOCK_DRIFT:
+            raise WorldFault("world.clock", f"the clock is off by {drift:.3g} s", value=drift, limit=CLOCK_DRIFT)
 
     def _fault(self) -> WorldFault | None:
         """What the engine has warned of since the last reset or restore, or that the state is not finite."""
@@ -401,7 +486,7 @@ class World:
     def save(self) -> tf.Float:
         """The state that replays: integration state, then the last action; shape (ns,)."""
         out = np.empty(self._state_size + self.action_size)
-        mujoco.mj_getState(self.model, self.data, out[: self._state_size], _STATE)
+        mujoco.mj_getState(self.model, self.data, out[: self._state_size], STATE)
         out[self._state_size :] = self.command
         return out
 
@@ -409,11 +494,11 @@ class World:
         """Return to a state that `save` gave."""
         if state.shape != (self._state_size + self.action_size,):
             raise UsageError(f"state has shape {state.shape}, expected ({self._state_size + self.action_size},)")
-        mujoco.mj_setState(self.model, self.data, state[: self._state_size], _STATE)
+        mujoco.mj_setState(self.model, self.data, state[: self._state_size], STATE)
         self.command = state[self._state_size :].copy()
         self.data.warning.number[:] = 0  # what was warned of lies behind
         mujoco.mj_forward(self.model, self.data)
-        mujoco.mj_setState(self.model, self.data, state[: self._state_size], _STATE)  # forward overwrites the warm start
+        mujoco.mj_setState(self.model, self.data, state[: self._state_size], STATE)  # forward overwrites the warm start
 
     @property
     def time(self) -> float:
@@ -431,57 +516,95 @@ class World:
         """Low-dimensional observation, shape (observation_size,); `observation_slices` names its parts.
 
         joint_position, joint_velocity, effort: base and arm joints [m, rad], [m/s, rad/s], actuator forces [N, N m]; gripper:
-        measured closing 0 to 1; tcp_pose, items/<id>: world position [m] and quaternion wxyz; joints/<item.joint>: position
+        measured closing 0 to 1, one an arm; finger_position: joints of dexterous hands [rad]; tcp_pose (further arms: tcp_pose_1,
+        ...), items/<id>: world position [m] and quaternion wxyz; joints/<item.joint>: position
         [m, rad]. With `Randomization.observation_noise` every value is off in proportion to itself; observing again at the same
         time gives the same reading.
         """
-        data, n = self.data, self.joint_count
         out = np.empty(self.observation_size)
-        out[:n] = data.qpos[self.robot_qpos]
-        out[n : 2 * n] = data.qvel[self.robot_dof]
-        out[2 * n : 3 * n] = self.effort()
-        at = 3 * n
-        for k in range(len(self.grippers)):
-            out[at] = self.gripper(k)
-            at += 1
-        out[at : at + 3] = data.site_xpos[self.tcp_site]
-        out[at + 3 : at + 7] = tf.quaternion(data.site_xmat[self.tcp_site].reshape(3, 3))
-        at += 7
-        poses = out[at : at + 7 * len(self._item_bodies)].reshape(-1, 7)
-        poses[:, :3] = data.xpos[self._item_bodies]
-        poses[:, 3:] = data.xquat[self._item_bodies]
-        at += poses.size
-        out[at:] = data.qpos[self._joint_addresses]
-        self._variation.blur(out, self._quaternions, self.control_step)
+        self.read(self.data, out)
+        self.blur(out, self.control_step)
         return out
+
+    def blur(self, observed: np.ndarray, control_step: int) -> None:
+        """Add the observation noise of a control step of this attempt to what was `read`, shape (observation_size,), in place."""
+        self._variation.blur(observed, self._quaternions, control_step)
+
+    def read(self, data: Readable, out: np.ndarray) -> None:
+        """Write what `observe` tells of `data`, without noise, into `out`.
+
+        Args:
+            data: An MjData of this world's model, or the same fields of many states with one more dimension in front.
+            out: Where to write it, shape (observation_size,) or (states, observation_size).
+        """
+        n = self.joint_count
+        out[..., :n] = data.qpos[..., self.robot_qpos]
+        out[..., n : 2 * n] = data.qvel[..., self.robot_dof]
+        out[..., 2 * n : 3 * n] = self.efforts(data)
+        at = 3 * n
+        for hand, addresses, k in zip(self.grippers, self.finger_qpos, self._telling, strict=True):
+            opened, closed = hand.open_qpos[k], hand.closed_qpos[k]
+            out[..., at] = (data.qpos[..., addresses[k]] - opened) / (closed - opened)
+            at += 1
+        for site in self.tcp_sites:
+            out[..., at : at + 3] = data.site_xpos[..., site, :]
+            turned = out[..., at + 3 : at + 7].reshape(-1, 4)  # a view, of one row or of many
+            for k, R in enumerate(data.site_xmat[..., site, :].reshape(-1, 3, 3)):
+                turned[k] = tf.quaternion(R)
+            at += 7
+        for addresses in self._dexterous_qpos:
+            out[..., at : at + len(addresses)] = data.qpos[..., addresses]
+            at += len(addresses)
+        end = at + 7 * len(self._item_bodies)
+        poses = out[..., at:end].reshape(*out.shape[:-1], -1, 7)
+        poses[..., :3] = data.xpos[..., self._item_bodies, :]
+        poses[..., 3:] = data.xquat[..., self._item_bodies, :]
+        for row, item in enumerate(self.items):
+            if item in self.sheets:
+                poses[..., row, :3] = self.sheets[item].middle(data)
+        for sheet in self.sheets.values():
+            points = data.xpos[..., sheet.bodies, :]
+            out[..., end : end + sheet.qpos.size] = points.reshape(*points.shape[:-2], -1)
+            end += sheet.qpos.size
+        out[..., end:] = data.qpos[..., self._joint_addresses]
 
     def effort(self) -> tf.Float:
         """Forces [N, N m] of the base and arm servos in the present state, shape (joint_count,).
 
         The engine's own are those of the physics step before, which a restored world does not know.
         """
-        data = self.data
-        ctrl = np.clip(data.ctrl[self._servo], *self._ctrl_range)
+        return self.efforts(self.data)
+
+    def efforts(self, data: Readable) -> tf.Float:
+        """What `effort` tells, of `data`: see `read`."""
+        ctrl = np.clip(data.ctrl[..., self._servo], *self._ctrl_range)
         b0, b1, b2 = self._bias
-        force = self._gain * ctrl + b0 + b1 * data.qpos[self.robot_qpos] + b2 * data.qvel[self.robot_dof]
+        force = self._gain * ctrl + b0 + b1 * data.qpos[..., self.robot_qpos] + b2 * data.qvel[..., self.robot_dof]
         clipped: tf.Float = np.clip(force, *self._force_range)
         return clipped
 
     def gripper(self, arm: int = 0) -> float:
-        """Measured closing of the gripper, 0 open to 1 closed."""
-        hand = self.grippers[arm][1]
-        position = self.data.qpos[self.finger_qpos[arm][0]]
-        return float((position - hand.open_qpos[0]) / (hand.closed_qpos[0] - hand.open_qpos[0]))
+        """Measured closing of an arm's gripper, 0 open to 1 closed: of its first joint that moves."""
+        hand = self.grippers[arm]
+        k = self._telling[arm]
+        position = self.data.qpos[self.finger_qpos[arm][k]]
+        return float((position - hand.open_qpos[k]) / (hand.closed_qpos[k] - hand.open_qpos[k]))
 
-    def tcp(self) -> tf.Float:
-        """World pose (4, 4) of the tool centre point."""
+    def tcp(self, arm: int = 0) -> tf.Float:
+        """World pose (4, 4) of an arm's tool centre point."""
         T = np.eye(4)
-        T[:3, :3] = self.data.site_xmat[self.tcp_site].reshape(3, 3)
-        T[:3, 3] = self.data.site_xpos[self.tcp_site]
+        T[:3, :3] = self.data.site_xmat[self.tcp_sites[arm]].reshape(3, 3)
+        T[:3, 3] = self.data.site_xpos[self.tcp_sites[arm]]
         return T
+
+    def fingers(self, arm: int = 0) -> tuple[str, str]:
+        """The owners that are the two opposed sides of an arm's gripper."""
+        return f"finger_{2 * arm}", f"finger_{2 * arm + 1}"
 
     def item_pose(self, item: str, body: str = "root") -> tf.Float:
         """World pose (4, 4) of an item's body."""
+        if item in self.sheets:
+            return self.sheets[item].pose(self.data)
         index = self.items[item].body if body == "root" else self.model.body(f"{item}/{body}").id
         T = np.eye(4)
         T[:3, :3] = self.data.xmat[index].reshape(3, 3)
@@ -522,8 +645,10 @@ class World:
         kind = self.assets[item].matter
         if kind is None:
             raise KeyError(f"{item} is rigid")
+        if item in self.sheets:
+            return self.sheets[item].points(self.data)
         if kind.flex:
-            flex = self.model.flex(f"{item}/{kind.flex}").id
+            flex = mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_FLEX, f"{item}/{kind.flex}")
             start = int(self.model.flex_vertadr[flex])
             found: tf.Float = self.data.flexvert_xpos[start : start + int(self.model.flex_vertnum[flex])].copy()
             return found
@@ -531,16 +656,26 @@ class World:
         return np.asarray(self.data.xpos[bodies])
 
     def corners(self, item: str) -> tf.Float:
-        """World corners of the item's bounding box (its own axes, joints closed), shape (8, 3)."""
+        """World corners of the item's bounding box (its own axes, joints closed; of cloth as it lies now), shape (8, 3)."""
         low, high = self.assets[item].extents
         box = np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
         T = self.item_pose(item)
+        if item in self.sheets:
+            sheet = self.sheets[item]
+            local = (sheet.points(self.data) - T[:3, 3]) @ T[:3, :3]
+            box = np.where(box > box.mean(axis=0), local.max(axis=0) + sheet.radius, local.min(axis=0) - sheet.radius)
         return box @ T[:3, :3].T + T[:3, 3]
+
+    def solids(self, data: mujoco.MjData | None = None) -> np.ndarray:
+        """The two solids of every contact, shape (n, 2): geoms by number, flexes after them. Of this state, or another's `data`."""
+        contact = (self.data if data is None else data).contact
+        geom: np.ndarray = contact.geom.reshape(-1, 2)
+        return geom if not self.model.nflex else np.where(geom < 0, self.model.ngeom + contact.flex.reshape(-1, 2), geom)
 
     def contacts(self) -> set[Contact]:
         """Every pair of different owners now in contact, each pair in the order of `owners`."""
         contact = self.data.contact
-        pairs = np.sort(self.geom_owner[contact.geom[contact.dist < 0]], axis=1)
+        pairs = np.sort(self.solid_owner[self.solids()[contact.dist < 0]], axis=1)
         return {Contact(self.owners[a], self.owners[b]) for a, b in pairs if a != b}
 
     def overlaps(self, deeper: float, data: mujoco.MjData | None = None) -> dict[tuple[str, str], float]:
@@ -549,7 +684,7 @@ class World:
         Contacts are those of this world's state, or of `data`, another state of its model.
         """
         contact = (self.data if data is None else data).contact
-        owners = self.geom_owner[contact.geom].reshape(-1, 2)
+        owners = self.solid_owner[self.solids(data)]
         deepest: dict[tuple[str, str], float] = {}
         for k in np.flatnonzero((contact.dist < -deeper) & (owners[:, 0] != owners[:, 1])):
             a, b = sorted(self.owners[o] for o in owners[k])
@@ -560,13 +695,14 @@ class World:
         """Whether two owners (item ids, `finger_0`, `finger_1`, `robot`, `world`) are in contact."""
         a, b = self.owners.index(first), self.owners.index(second)
         contact = self.data.contact
-        owners = self.geom_owner[contact.geom]
+        owners = self.solid_owner[self.solids()]
         hit = ((owners == (a, b)).all(axis=1) | (owners == (b, a)).all(axis=1)) & (contact.dist < 0)
         return bool(hit.any())
 
-    def grasped(self) -> tuple[str, ...]:
-        """Ids of items touched by both fingers."""
-        return tuple(i for i in self.items if self.touching("finger_0", i) and self.touching("finger_1", i))
+    def grasped(self, arm: int | None = None) -> tuple[str, ...]:
+        """Ids of items touched by both sides of an arm's gripper; None: of any."""
+        arms = range(len(self.grippers)) if arm is None else (arm,)
+        return tuple(i for i in self.items if any(all(self.touching(f, i) for f in self.fingers(k)) for k in arms))
 
     def _speeds(self) -> tf.Float:
         velocity = self.data.qvel[self._free_dofs]  # (n, 6): linear world, angular local
@@ -575,4 +711,15 @@ class World:
     def speed(self) -> float:
         """Speed [m/s] of the fastest free item or articulated joint (a hinge counts its rad/s at 0.3 m)."""
         joints = np.abs(self.data.qvel[list(self.joint_dof.values())]).max(initial=0.0) if self.joint_dof else 0.0
-        return float(max(self._speeds()[:, 0].max(initial=0.0), 0.3 * joints))
+        flutter = max((sheet.speed(self.data) for sheet in self.sheets.values()), default=0.0)
+        return float(max(self._speeds()[:, 0].max(initial=0.0), 0.3 * joints, flutter))
+
+
+def _slices(start: int, sizes: list[int]) -> list[slice]:
+    ends = np.cumsum([start, *sizes])
+    return [slice(int(a), int(b)) for a, b in pairwise(ends)]
+
+
+def _first_moving(hand: Gripper) -> int:
+    """Index of the first finger joint that opening and closing move."""
+    return next(k for k, (a, b) in enumerate(zip(hand.open_qpos, hand.closed_qpos, strict=True)) if a != b)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embodiedsmith import embodiments
+from embodiedsmith.embodiments.description import Robot
 from embodiedsmith.episodes.store import EpisodeStore
 from embodiedsmith.runtime.errors import SmithError
 from embodiedsmith.runtime.files import PART, read_json, storage_errors
@@ -212,7 +213,7 @@ def robot_axes(robot: str) -> dict[str, list[str]]:
         "joint_position": positions,
         "joint_velocity": [f"{joint}_{unit}_per_s" for joint, unit in joints],
         "effort": [f"{joint}_{'N' if unit == 'm' else 'N_m'}" for joint, unit in joints],
-        "action": positions + _gripper_axes(len(described.arms)),
+        "action": positions + _hand_axes(described),
     }
 
 
@@ -231,11 +232,21 @@ def axis_names(observation: str, width: int, robot: Mapping[str, Sequence[str]],
         return list(robot[observation])
     if observation == "gripper":
         return _gripper_axes(width)
-    if width == 7 and (observation == "tcp_pose" or observation.startswith("items/")):
+    if width == 7 and observation.startswith(("tcp_pose", "items/")):
         return ["x_m", "y_m", "z_m", "qw", "qx", "qy", "qz"]
     if observation == "base_pose" and width == 3:
         return ["base_x_m", "base_y_m", "base_yaw_rad"]
     return [f"{observation.replace('/', '.')}_{i}" for i in range(width)]
+
+
+def _hand_axes(robot: Robot) -> list[str]:
+    """Names of an action's last components: one closing a gripper, one target a joint of a dexterous hand."""
+    closings = iter(_gripper_axes(len(robot.arms)))
+    axes: list[str] = []
+    for arm in robot.arms:
+        closing = next(closings)
+        axes += [f"{name}_rad" for name in arm.gripper.actuators] if arm.gripper.dexterous else [closing]
+    return axes
 
 
 def _gripper_axes(count: int) -> list[str]:

@@ -120,7 +120,7 @@ def _carrier(control: Controller, place: str) -> str | None:
 
 def _arm_at(control: Controller, joints: tf.Float) -> None:
     """Imagine the arm where a motion ends: from there it finds postures that it does not find from home."""
-    control.world.command[control.base_size : control.world.joint_count] = joints
+    control.world.command[control.arm] = joints
 
 
 def _moved(references: tuple[str, ...], away: set[str]) -> bool:

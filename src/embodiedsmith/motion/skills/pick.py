@@ -105,8 +105,10 @@ def _grasp(control: Controller, item: str, place: str, plan: GraspPlan) -> None:
     control.await_gripper()
     control.follow(plan.approach, stage="pick", speed=CARE)
     control.grip(1.0)
-    if not (world.touching("finger_0", item) and world.touching("finger_1", item)):
-        raise MotionError("pick.missed", f"the fingers closed beside {item}", subjects=(item,), value=world.gripper(), limit=1.0)
+    if item not in world.grasped(control.index):
+        raise MotionError(
+            "pick.missed", f"the fingers closed beside {item}", subjects=(item,), value=world.gripper(control.index), limit=1.0
+        )
     control.take(item)
     before = world.item_pose(item)[2, 3]
     control.look()
@@ -176,7 +178,7 @@ def _back_off(control: Controller) -> None:
     control.let_go()
     control.grip(0.0)
     control.look()
-    control.checker.allow([(f, i) for f in ("finger_0", "finger_1", "robot") for i in control.world.items])
+    control.checker.allow([(f, i) for f in (*control.fingers, "robot") for i in control.world.items])
     T = control.checker.pose(control.joints)
     back = control.straight(T, T @ tf.translate((0.0, 0.0, -grasping.SHORT_APPROACH)), control.joints)
     if back is not None:

@@ -196,7 +196,7 @@ def _try(
     control: Controller, item: str, other: str, T: tf.Float, joints: tf.Float, direction: tf.Float, length: float, tally: Tally
 ) -> PushPlan | None:
     checker, world = control.checker, control.world
-    fingers = [("finger_0", item), ("finger_1", item)]
+    fingers = [(finger, item) for finger in control.fingers]
     checker.forbid_all()
     if tally.blocker is None:
         tally.met(checker.hit(joints, NEAR))
@@ -214,7 +214,7 @@ def _try(
             tally.met(meets)
         return None
     checker.allow([(item, owner) for owner in (other, *world.owners) if owner == other or world.touching(item, owner)])
-    checker.allow([("finger_0", other), ("finger_1", other)])  # it gives way
+    checker.allow([(finger, other) for finger in control.fingers])  # it gives way
     checker.hold(item, tf.inverse(_shifted(T, GAP * direction)) @ world.item_pose(item))
     hit = checker.path_hit(push[1:])
     control.look()
@@ -268,7 +268,7 @@ def _creep(control: Controller, plan: PushPlan, done: Callable[[], bool]) -> Non
 
 def _back_off(control: Controller, item: str, direction: tf.Float) -> None:
     control.look()
-    control.checker.allow([(finger, item) for finger in ("finger_0", "finger_1", "robot")])
+    control.checker.allow([(finger, item) for finger in (*control.fingers, "robot")])
     T = control.checker.pose(control.joints)
     T_back = _shifted(T, -BACK * direction)
     back = control.straight(T, T_back, control.joints)
