@@ -19,7 +19,8 @@ class Bench(Command):
     """Run a benchmark: `speed` measures steps, episodes, frames and memory on one core of this machine; `briefs` tries everyday
     sentences over many seeds and counts which give verified demonstrations, `bodies` sentences for every embodiment and kind of
     matter; `scenes` watches whether scenes of autonomous mode stay at rest; `language` asks an agent fixed requests in English
-    and Chinese and counts which it understands; `forge` forges fixed requests of one to many skills in every mode at equal budget,
+    and Chinese and counts which it understands; `forge` forges fixed requests of one to many skills in every mode at equal
+    budget,
     then measures what lessons are worth."""
 
     name: Positional[Literal["speed", "briefs", "bodies", "scenes", "language", "forge"]]
