@@ -69,6 +69,8 @@ MATERIALS: dict[str, Material] = _materials(
              source="apple 0.80-0.87 g/cm3 (Mohsenin, Physical Properties of Plant and Animal Materials)"),
     Material(name="citrus", density=950, friction=0.5, color="yellow", specular=0.25, texture="speckle",
              source="lemon and orange 0.93-0.98 g/cm3 (Mohsenin)"),
+    Material(name="liquid", density=1000, friction=0.0, color="blue", specular=0.9, shininess=0.9,
+             source="water at 4 degrees: 1.000 g/cm3; between a liquid and a wall there is no dry friction"),
 )  # fmt: skip
 """Every material the catalogue knows, by its name in an `AssetSpec`."""
 

@@ -185,7 +185,8 @@ def corners_of(model: mujoco.MjModel, geom: int) -> Float:
 
 def body_shape(model: mujoco.MjModel, geom: int) -> Float:
     """Corners (n, 3) of a geom's collision shape in its body's frame [m]."""
-    return corners_of(model, geom) @ tf.rotation(model.geom_quat[geom]).T + model.geom_pos[geom]
+    moved: Float = corners_of(model, geom) @ tf.rotation(model.geom_quat[geom]).T + model.geom_pos[geom]
+    return moved
 
 
 def body_shapes(model: mujoco.MjModel, body: int) -> list[Float]:

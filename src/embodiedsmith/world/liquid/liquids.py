@@ -23,7 +23,6 @@ from embodiedsmith.world.liquid.vessel import DENSITY, Vessel, liquid_items
 MOST_FORCE = 60.0  # [N] on one body: six litres' weight
 WORKSPACE = 4.0  # [m] from the middle of where liquids began: farther out points are retired
 RETIRED = -1000.0  # [m] height at which retired points are kept
-CALM = 0.02  # [m/s] root mean square speed of a liquid at rest
 
 
 @dataclass(frozen=True)

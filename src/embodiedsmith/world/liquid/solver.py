@@ -102,7 +102,7 @@ class CpuSolver:
         self._colliders(colliders)
 
     def _kernels(self) -> None:
-        """Scale the kernels so that a cubic lattice at the spacing of the particles has density `packing`, each itself included."""
+        """Scale the kernels: a cubic lattice at the spacing of the particles has density `packing`, each itself included."""
         options, h = self.options, float(self._h)
         a = np.arange(-4, 5) * self.spacing
         r = np.sqrt((np.stack(np.meshgrid(a, a, a), -1) ** 2).sum(-1)).ravel()

@@ -18,6 +18,7 @@ from embodiedsmith.world.liquid.grid import Float, Grid, body_shapes, distance_g
 LEAST_WALL = 0.003  # [m] through thinner walls particles could be pushed
 ROUNDING = 1e-4  # [m] by which a wall of exactly that thickness may measure less
 DENSITY = 1000.0  # [kg/m3] of water
+CALM = 0.02  # [m/s] root mean square speed of a liquid at rest
 FULL = 0.95  # share of a vessel's room that a liquid may take, at most
 
 
