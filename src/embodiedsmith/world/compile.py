@@ -22,6 +22,7 @@ from embodiedsmith.spec import AssetSpec, Item, Scenario, SceneSpec
 from embodiedsmith.world import transforms as tf
 from embodiedsmith.world.errors import CompileError
 from embodiedsmith.world.liquid import vessel
+from embodiedsmith.world.liquid.painting import add_mesh
 from embodiedsmith.world.sheets import add_ties
 
 PHYSICS_HZ = 240
@@ -225,6 +226,7 @@ def _attach_item(spec: mujoco.MjSpec, item: Item, asset: Asset, T_world_root: tf
     spec.attach(asset.mjspec, prefix=f"{item.id}/", frame=frame)
     if asset.matter is not None and asset.matter.kind == "liquid":
         spec.body(f"{item.id}/root").mocap = True  # shows the middle of its particles
+        add_mesh(spec, item.id, round(asset.mass / vessel.DENSITY / asset.matter.spacing**3))
     elif not item.fixed and not (asset.matter is not None and asset.matter.kind == "cloth"):
         spec.body(f"{item.id}/root").add_freejoint(name=f"{item.id}/free")
     if item.relation == "attached":
