@@ -689,6 +689,7 @@ class World:
         if item in self.sheets:
             return self.sheets[item].points(self.data)
         if kind.flex:
+            mujoco.mj_flex(self.model, self.data)  # a step leaves vertices where they were
             flex = mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_FLEX, f"{item}/{kind.flex}")
             start = int(self.model.flex_vertadr[flex])
             found: tf.Float = self.data.flexvert_xpos[start : start + int(self.model.flex_vertnum[flex])].copy()
