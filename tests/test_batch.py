@@ -101,6 +101,30 @@ def test_a_step_of_some_leaves_the_others_alone() -> None:
     np.testing.assert_array_equal(batch.save()[[1, 3]], after[[1, 3]])
 
 
+@pytest.mark.parametrize("matter", ["towel", "water", "plush_block"])
+def test_worlds_of_cloth_and_liquid_and_soft_things_do_in_a_batch_what_they_do_alone(matter: str) -> None:
+    scenario = small(random=VARIED)
+    corner = Pose.planar(0.15, -0.25)
+    items = [Item(id="it", asset=AssetSpec(category=matter), parent="table", pose=corner)]
+    if matter == "water":
+        items = [Item(id="jug", asset=AssetSpec(category="jug"), parent="table", pose=corner)]
+        items += [Item(id="it", asset=AssetSpec(category="water"), parent="jug", relation="inside", pose=Pose())]
+    scene = scenario.scene.model_copy(update={"items": (scenario.scene.items[0], *items)})
+    scenario = scenario.model_copy(update={"scene": scene})
+    batch, alone = Batch(scenario, 2, threads=2), [World(scenario) for _ in range(2)]
+    assert batch.reset(rngs(2)) == (None, None)
+    for world, rng in zip(alone, rngs(2), strict=True):
+        world.reset(rng)
+    for step in range(4):
+        actions = waves(batch, step)
+        assert batch.step(actions) == (None, None)
+        for k, world in enumerate(alone):
+            world.step(actions[k])
+            np.testing.assert_array_equal(batch.save()[k], world.save())
+            np.testing.assert_array_equal(batch.observe()[k], world.observe())
+            np.testing.assert_array_equal(batch.world(k).matter("it"), world.matter("it"))
+
+
 # ------------------------------------------------------------------ states
 
 

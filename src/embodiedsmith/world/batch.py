@@ -264,6 +264,8 @@ class Batch:
 
     def observe(self) -> tf.Float:
         """What `World.observe` tells of every world, shape (count, observation_size)."""
+        if not self._plain:
+            return np.stack([world.observe() for world in self.worlds])
         rows, scratch = self._rows, self._scratch
         for k, world in enumerate(self.worlds):
             scratch.qpos[:] = rows.qpos[k]
