@@ -462,8 +462,7 @@ class World:
     @property
     def plain(self) -> bool:
         """Whether a control step is controls and physics steps and nothing else, so that a `Batch` may take it in C."""
-        matters = [asset.matter.kind for asset in self.assets.values() if asset.matter is not None]
-        return not {"liquid", "cloth"} & set(matters)
+        return self.liquids is None and not self.sheets
 
     def controls(self, start: np.ndarray, target: np.ndarray) -> tf.Float:
         """Controls of all actuators at each substep on the way from one command to the next, shape (..., substeps, nu).
