@@ -134,7 +134,9 @@ def _promise(grasp: Grasp, center: Float) -> tuple[float, float]:
     """Less is better: straight down before sloping, then near the centre of mass, which then hangs little beside the pads."""
     z = _axis(grasp)
     pitch = float(np.degrees(np.arcsin(np.clip(-z[2], -1, 1))))
-    return float(sum(pitch < limit for limit in (80, 52, 38, 15))), float(np.linalg.norm(np.asarray(grasp.pose.position) - center))
+    return float(sum(pitch < limit for limit in (80, 52, 38, 15))), float(
+        np.linalg.norm(np.asarray(grasp.pose.position) - center)
+    )
 
 
 def _axis(grasp: Grasp) -> Float:

@@ -15,7 +15,10 @@ HEAVIEST = 1000.0
 """[kg]"""
 USUAL = (0.02, 0.6)
 """Longest side of what people put on tables [m]: what a proposed scale is to lead to."""
-UNITS = ((0.001, "millimetres"), (0.01, "centimetres"), (0.0254, "inches"), (10.0, "decametres"), (100.0, "hectometres"), (1000.0, "kilometres"))  # fmt: skip
+UNITS = (
+    (0.001, "millimetres"), (0.01, "centimetres"), (0.0254, "inches"), (10.0, "units of 10 m"), (100.0, "units of 100 m"),
+    (1000.0, "kilometres"),
+)  # fmt: skip
 MOST_SHELLS = 400
 """Separate pieces of surface in one thing; scans of clouds of points have thousands."""
 
@@ -78,10 +81,14 @@ def _surface_faults(name: str, surface: Surface, condition: Condition) -> list[F
         )  # fmt: skip
     if condition.inside_out:
         faults.append(
-            Fault(f"'{name}' is inside out: its faces are wound inwards", "flip the normals", cured=f"turned '{name}' outside out")
+            Fault(
+                f"'{name}' is inside out: its faces are wound inwards", "flip the normals", cured=f"turned '{name}' outside out"
+            )
         )
     if not condition.closed:
-        what = f"'{name}' is not closed ({condition.open_edges} open edges, {condition.crowded_edges} shared by three faces or more)"
+        what = (
+            f"'{name}' is not closed ({condition.open_edges} open edges, {condition.crowded_edges} shared by three faces or more)"
+        )
         closed = examine(_mend(surface, condition)).closed
         cured = f"closed the holes of '{name}'" if closed else f"took '{name}' as its convex pieces, for it cannot be closed"
         faults.append(Fault(what, "close it in the program it was made with", cured=cured))

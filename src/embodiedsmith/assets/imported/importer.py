@@ -16,7 +16,7 @@ from embodiedsmith.assets.imported.checks import Checked, check
 from embodiedsmith.assets.imported.faults import Fault, ImportRefused
 from embodiedsmith.assets.imported.reading import read
 from embodiedsmith.assets.imported.store import Imported, KeptGrasp, KeptHollow, KeptTop, Record
-from embodiedsmith.assets.imported.surface import Float, Surface
+from embodiedsmith.assets.imported.surface import GREY, Float, Surface
 from embodiedsmith.assets.imported.trials import Body, Holding, Physics, Rays, settle
 from embodiedsmith.assets.materials import MATERIALS
 from embodiedsmith.runtime.files import sha256_file
@@ -48,6 +48,8 @@ class Wishes:
     density: float | None = None
     """[kg/m^3]; None: the material's."""
     material: str = "plastic"
+    color: str | None = None
+    """Its colour where the file does not say one."""
     licence: str = "unknown"
     repair: bool = False
     replace: bool = False
@@ -78,7 +80,7 @@ def import_asset(path: Path, wishes: Wishes, physics: Physics) -> Imported:
         notes.append(f"no grasp of {tried} tried holds it: robots can push it, not pick it up")
     if body.inertial.mass > HEAVY:
         notes.append(f"it weighs {body.inertial.mass:.2f} kg; robots are tested with {HEAVY} kg")
-    looks = _light(standing.surfaces)
+    looks = _light(_colored(standing.surfaces, wishes.color))
     record = Record(
         name=wishes.name,
         words={"en": wishes.words.get("en") or (wishes.name.replace("_", " "),), "zh": wishes.words.get("zh", ())},
@@ -144,9 +146,7 @@ def _look_down(standing: Standing, physics: Physics, notes: list[str]) -> tuple[
             finer = pieces.convex_pieces(standing.surfaces, pieces.FINE_CONCAVITY)
             body = replace(body, pieces=finer)
         if body is standing.body or hollows.probe(found, body, physics):
-            hollow = KeptHollow(
-                center=found.center, floor=found.floor, rim=found.rim, width=found.width, opening=found.opening
-            )
+            hollow = KeptHollow(center=found.center, floor=found.floor, rim=found.rim, width=found.width, opening=found.opening)
             return hollow, None, body
         notes.append("it looks hollow, but a ball dropped in does not stay: nothing can be put inside")
         body = standing.body
@@ -180,6 +180,12 @@ def _light(surfaces: Sequence[Surface]) -> tuple[Surface, ...]:
         joined = Surface("look", vertices, faces, rgba)
         looks.append(pieces.simplified(joined, max(60, round(SHOWN_FACES * len(faces) / total))))
     return tuple(looks)
+
+
+def _colored(surfaces: Sequence[Surface], color: str | None) -> tuple[Surface, ...]:
+    """The surfaces, those without a colour of their own in the one that is wished for."""
+    rgba = GREY if color is None else COLORS[color].rgba
+    return tuple(replace(surface, rgba=rgba) if surface.rgba == GREY else surface for surface in surfaces)
 
 
 def _nearest_color(looks: Sequence[Surface]) -> str:

@@ -136,13 +136,15 @@ def _mjcf_files(root: Element, path: Path, faults: list[Fault]) -> dict[str, byt
     files: dict[str, bytes] = {}
     known: dict[Path, str] = {}
     compilers = root.findall("compiler")
-    folder = next((c.get("meshdir") or c.get("assetdir") for c in reversed(compilers) if c.get("meshdir") or c.get("assetdir")), None)
+    folder = next(
+        (c.get("meshdir") or c.get("assetdir") for c in reversed(compilers) if c.get("meshdir") or c.get("assetdir")), None
+    )
     for compiler in compilers:
         for key in ("meshdir", "assetdir", "texturedir"):
             compiler.attrib.pop(key, None)
     for assets in root.iter("asset"):
         for child in list(assets):
-            if child.tag in _ASIDE and any(key.startswith("file") for key in child.keys()):
+            if child.tag in _ASIDE and any(key.startswith("file") for key in child.attrib):
                 assets.remove(child)
             elif child.tag == "mesh" and (given := child.get("file")):
                 child.set("name", child.get("name") or PurePosixPath(given).stem)

@@ -107,6 +107,7 @@ def _decompose(shell: Surface, concavity: float, most: int) -> list[Float]:
         threshold=concavity,
         max_convex_hull=most,
         preprocess_mode="off" if examine(light).closed else "on",
+        preprocess_resolution=30,
         resolution=1000,
         mcts_iterations=60,
         mcts_nodes=12,

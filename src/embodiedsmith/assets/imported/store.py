@@ -120,7 +120,9 @@ def save(record: Record, looks: tuple[Surface, ...], pieces: tuple[Float, ...], 
     """
     target = folder() / record.name
     if target.exists() and not replace:
-        raise SmithError(f"'{record.name}' has been imported before", where=str(target), remedy="give --replace, or another --name")
+        raise SmithError(
+            f"'{record.name}' has been imported before", where=str(target), remedy="give --replace, or another --name"
+        )
     arrays: dict[str, Float | Int] = {}
     for index, look in enumerate(looks):
         arrays[f"look_{index:03d}_vertices"] = look.vertices.astype(np.float64)
@@ -220,5 +222,7 @@ def shapes(kept: Imported) -> tuple[tuple[Surface, ...], tuple[Float, ...]]:
 def _digest(arrays: dict[str, Float | Int]) -> str:
     digest = hashlib.sha256()
     for name in sorted(arrays):
-        digest.update(name.encode() + str(arrays[name].dtype).encode() + str(arrays[name].shape).encode() + arrays[name].tobytes())
+        digest.update(
+            name.encode() + str(arrays[name].dtype).encode() + str(arrays[name].shape).encode() + arrays[name].tobytes()
+        )
     return digest.hexdigest()

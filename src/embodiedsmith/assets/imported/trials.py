@@ -76,10 +76,15 @@ def ball_stays(thing: Body, physics: Physics, *, opening: Float, radius: float, 
     """Whether a ball dropped on `opening` [m] comes to rest with its middle in the box `inside` (lower and upper corner)."""
     spec = _scene(physics)
     _add(spec, thing, height=0.0)
-    ball = spec.worldbody.add_body(name="ball", pos=opening + [0.0, 0.0, radius + 0.01])
+    ball = spec.worldbody.add_body(name="ball", pos=opening + np.array([0.0, 0.0, radius + 0.01]))
     ball.add_freejoint()
     ball.add_geom(
-        type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[radius, 0, 0], mass=0.01, condim=6, friction=[0.5, 0.005, 0.002], solref=STIFFNESS
+        type=mujoco.mjtGeom.mjGEOM_SPHERE,
+        size=[radius, 0, 0],
+        mass=0.01,
+        condim=6,
+        friction=[0.5, 0.005, 0.002],
+        solref=STIFFNESS,
     )
     model = spec.compile()
     data = mujoco.MjData(model)
@@ -110,7 +115,10 @@ class Holding:
             pad = finger.add_geom(name=f"pad_{number}", type=box, size=PAD_HALF, pos=[0, side * PAD_HALF[1], 0], mass=0.05)
             physics.pad(pad)
             finger.add_geom(
-                type=box, size=[PAD_HALF[0], PAD_HALF[1], FINGER_HALF], pos=[0, side * (PAD_HALF[1] + 0.002), -FINGER_BACK], mass=0.01
+                type=box,
+                size=[PAD_HALF[0], PAD_HALF[1], FINGER_HALF],
+                pos=[0, side * (PAD_HALF[1] + 0.002), -FINGER_BACK],
+                mass=0.01,
             )
             motor = spec.add_actuator(name=f"finger_{number}", target=f"finger_{number}", trntype=mujoco.mjtTrn.mjTRN_JOINT)
             motor.set_to_motor()
@@ -188,7 +196,14 @@ class Rays:
     def distance(self, start: Sequence[float] | Float, direction: Sequence[float] | Float) -> float:
         """How far it is from a point [m] along a unit vector to the surface; infinite when it is missed."""
         found = mujoco.mj_ray(
-            self.model, self.data, np.asarray(start, dtype=np.float64), np.asarray(direction, dtype=np.float64), None, 1, -1, self._geom
+            self.model,
+            self.data,
+            np.asarray(start, dtype=np.float64),
+            np.asarray(direction, dtype=np.float64),
+            None,
+            1,
+            -1,
+            self._geom,
         )
         return float("inf") if found < 0 else float(found)
 

@@ -103,8 +103,8 @@ def lexicon() -> Lexicon:
 
 
 @cache
-def _lexicon(names: tuple[str, ...]) -> Lexicon:
-    """The lexicon of the categories of these names: all there are."""
+def _lexicon(known: tuple[str, ...]) -> Lexicon:
+    """The lexicon of the categories of these names, which are all there are."""
     built = Lexicon()
     _add_grammar(built)
     for name, category in categories().items():
