@@ -216,8 +216,13 @@ def _correct(facts: set[Fact], world: World, p: Predicate, survey: Survey) -> No
         case "at" | "left_of" | "right_of" | "in_front_of" | "behind":
             if p.args[0] != survey.held and holds(*p.args):
                 facts.add(("posed", p.args[0]) if p.name == "at" else ("beside", *p.args, p.name))
+        case "folded" if holds(*p.args):
+            facts.add(("folded", p.args[0]))
         case "inside" if _stands_on(survey, *p.args) and holds(*p.args):
             _move_in(facts, survey, *p.args)
+        case "poured" | "filled" if holds(*p.args):
+            targets = {split_reference(p.args[-1])[0]}
+            facts |= {("poured", f[2], t) for f in survey.facts if f[0] == "contains" for t in targets}
         case "open" | "closed" | "upright":
             name = {"open": "opened", "closed": "shut", "upright": "upright"}[p.name]
             about = {f for f in facts if f[0] == name and p.args[0] in (f[1], split_reference(f[1])[0])}
