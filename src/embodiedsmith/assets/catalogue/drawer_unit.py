@@ -6,13 +6,16 @@ from embodiedsmith.assets.category import Category, Param, Params
 from embodiedsmith.assets.fragment import Finish, Fragment
 from embodiedsmith.spec import AssetSpec
 
+NARROWER = 0.8
+"""Width of one of two columns as a part of the width of a single one: a hand still gets in, and an arm reaches both."""
+
 
 def build(spec: AssetSpec, params: Params) -> Asset:
     """A carcass with equal drawers one above the other, in one column or two."""
     fragment = Fragment(spec, color="beige", material="wood")
     count, columns, board = params.count("drawers"), params.count("columns"), 0.015
     height = count * (params.number("drawer_height") + board) + board + 0.01
-    width = columns * params.number("width")
+    width = params.number("width") * (1.0 if columns == 1 else 2 * NARROWER)
     carcass = Carcass(width=width, depth=params.number("depth"), height=height, board=board, front=0.015, plinth=0.01)
     grid = carcass.column([1.0] * count, [columns] * count)
     add_carcass(fragment, carcass, grid, fragment.main)
@@ -46,7 +49,7 @@ CATEGORY = Category(
             low=0.24,
             high=0.6,
             unit="m",
-            meaning="of a column, along y",
+            meaning="of a single column, along y",
             source="A4 desktop drawer boxes 0.28-0.37 m",
             scales=True,
         ),

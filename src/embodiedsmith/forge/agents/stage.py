@@ -296,7 +296,8 @@ class Stage:
         except PartMissing as missing:
             self.reasons.append(str(missing))
             return ()
-        if phrase.position is not None or phrase.quantity == "each" or len(found) <= (phrase.count or 1):
+        several = phrase.quantity == "each" or (phrase.position is not None and phrase.quantity != "one")
+        if several or len(found) <= (phrase.count or 1):
             return tuple(Ref(owner, part) for part in found)
         if phrase.count in (None, 1) and not phrase.fresh:
             for mention in reversed(self.mentions):
