@@ -332,7 +332,10 @@ def _narrowest(asset: Asset) -> float:
 def _small(category: Category) -> bool:
     if category.role == "furniture":
         return False
-    size = build(AssetSpec(category=category.name)).size
+    asset = build(AssetSpec(category=category.name))
+    if asset.matter is not None:  # what is not asked for shall not make every physics step several times as dear
+        return False
+    size = asset.size
     return max(float(size[0]), float(size[1])) <= SMALL[0] and float(size[2]) <= SMALL[1]
 
 

@@ -102,8 +102,15 @@ def furniture_of(setting: Setting) -> tuple[str, ...]:
 
 @cache
 def movable(setting: Setting) -> tuple[str, ...]:
-    """Things that are free to move and belong in a setting."""
-    return tuple(name for name, c in categories(imported=False).items() if c.role != "furniture" and at_home(name, setting))
+    """Things that are free to move, keep their shape more or less, and belong in a setting."""
+    return tuple(
+        name for name, c in categories(imported=False).items()
+        if c.role != "furniture" and at_home(name, setting) and _keeps_shape(usual(name))
+    )  # fmt: skip
+
+
+def _keeps_shape(asset: Asset) -> bool:
+    return asset.matter is None or asset.matter.kind == "soft"
 
 
 @cache
