@@ -16,7 +16,6 @@ from embodiedsmith.motion.controller import Controller
 from embodiedsmith.motion.errors import MotionError
 from embodiedsmith.spec import split_reference
 from embodiedsmith.world import transforms as tf
-from embodiedsmith.world.liquid.liquids import Liquids
 
 ROOM = 0.015  # [m] kept between the vessels
 STEP = np.deg2rad(3.0)  # between the poses of a tipping path
@@ -25,7 +24,10 @@ LEAST = np.deg2rad(105.0)  # to which it must be possible to tip, or what is at 
 BACK = 0.40  # of the opening's radius, by which the jet begins behind its middle
 HEADINGS = tuple(np.deg2rad([0.0, 30.0, -30.0, 60.0, -60.0, 90.0, -90.0, 120.0, -120.0]))
 """Turns of the vessel about the vertical that are tried, from how it is held, in order."""
+LIFTS = (0.0, 0.03)
+"""Heights above what the vessel and the hand need that are tried [m]."""
 AROUND = 12  # directions to pour to that are tried
+COARSE = 6  # rows between those looked at first
 JUMP = 0.4  # [rad] most between neighbouring joints of a path
 TRAVEL = (0.0, 0.08, 0.16)  # [m] higher than the vessel begins to tip, on the way there
 
@@ -85,42 +87,56 @@ def plan_pour(control: Controller, vessel: str, target: str) -> PourPlan:
     if rim is None:
         raise MotionError("pour.no_rim", f"{vessel} has no rim to pour from", subjects=(vessel,))
     mouth = opening(control, target)
-    walls = _walls(world.liquids, vessel, world.assets[vessel].affordances.cavity().name)
+    walls = _outline(control, vessel)
     unreachable, blocked = 0, 0
-    for heading, bearing in _ways(control, held.T_tcp_item):
-        poses = _poses(world.item_pose(vessel), walls, rim, mouth, heading, bearing)
+    fallback: PourPlan | None = None
+    for heading, bearing, lift in _ways(control):
+        poses = _poses(world.item_pose(vessel), walls, rim, mouth, heading, bearing, lift)
         found, hit = _follow(control, [T @ tf.inverse(held.T_tcp_item) for T in poses])
-        if found is not None:
+        if found is not None and found.carry is not None:
             return found
+        fallback = fallback or found
         blocked += hit
         unreachable += not hit
+    if fallback is not None:
+        return fallback
     code, value = ("pour.blocked", blocked) if blocked else ("pour.unreachable", unreachable)
     said = f"no way to tip {vessel} over {target}: {unreachable} out of reach, {blocked} blocked"
     raise MotionError(code, said, subjects=(vessel, split_reference(target)[0]), value=float(value), limit=0.0)
 
 
-def _walls(liquids: Liquids, vessel: str, cavity: str) -> tf.Float:
-    """Points (n, 3) of a vessel's walls in its body's frame [m]."""
-    grid = liquids.vessel(f"{vessel}.{cavity}")[0].grid
-    inside = np.argwhere((grid.values < 0) & (grid.values > -1.5 * grid.cell))
-    points: tf.Float = grid.low + grid.cell * inside
-    return points
+def _outline(control: Controller, vessel: str) -> tf.Float:
+    """Points (n, 3) on a vessel and on the hand that holds it, in the vessel's root frame [m]."""
+    world = control.world
+    liquids, model, data = world.liquids, world.model, world.data
+    assert liquids is not None
+    hand = int(model.site_bodyid[world.tcp_sites[control.index]])
+    T = tf.inverse(world.item_pose(vessel))
+    found = []
+    for body in liquids.bodies:
+        if body in world.items[vessel].bodies or body == hand or int(model.body_parentid[body]) == hand:
+            points = liquids.shell(body) @ data.xmat[body].reshape(3, 3).T + data.xpos[body]
+            found.append(points @ T[:3, :3].T + T[:3, 3])
+    return np.concatenate(found)
 
 
-def _ways(control: Controller, T_tcp_item: tf.Float) -> Iterator[tuple[float, float]]:
-    """Turns of the vessel about the vertical, and bearings to pour to in the world [rad]: those that roll the wrist first."""
+def _ways(control: Controller) -> Iterator[tuple[float, float, float]]:
+    """Turns of the vessel about the vertical, bearings to pour to in the world [rad], and how much higher than need be [m].
+
+    Those that roll the wrist come first.
+    """
     approach = control.world.tcp(control.index)[:3, 2]
     ahead = float(np.arctan2(approach[1], approach[0]))
     for heading in HEADINGS:
-        rolls = [ahead + heading + side for side in (np.pi / 2, -np.pi / 2)]
-        yield from ((heading, bearing) for bearing in rolls)
+        for lift in LIFTS:
+            yield from ((heading, ahead + heading + side, lift) for side in (np.pi / 2, -np.pi / 2))
     for heading in HEADINGS[:5]:
         for k in range(AROUND):
-            yield heading, ahead + 2 * np.pi * k / AROUND
+            yield heading, ahead + 2 * np.pi * k / AROUND, LIFTS[0]
 
 
 def _poses(
-    T_world_vessel: tf.Float, walls: tf.Float, rim: Rim, mouth: Opening, heading: float, bearing: float
+    T_world_vessel: tf.Float, walls: tf.Float, rim: Rim, mouth: Opening, heading: float, bearing: float, lift: float
 ) -> list[tf.Float]:
     """World poses (4, 4) of the vessel on its way from upright to tipped as far as it goes."""
     upright = tf.turn_z(heading)[:3, :3] @ _levelled(T_world_vessel[:3, :3])
@@ -132,7 +148,7 @@ def _poses(
         R = tf.turn(axis, angle)[:3, :3] @ upright
         around = (walls - lip) @ R.T  # from the lip, world axes
         over = np.hypot(*(around[:, :2] - BACK * mouth.radius * toward[:2]).T) < mouth.outer + ROOM
-        height = ROOM - min(0.0, float(around[over, 2].min(initial=0.0)))
+        height = ROOM + lift - min(0.0, float(around[over, 2].min(initial=0.0)))
         T = np.eye(4)
         T[:3, :3] = R
         T[:3, 3] = mouth.center - BACK * mouth.radius * toward + [0.0, 0.0, height] - R @ lip
@@ -164,7 +180,8 @@ def _follow(control: Controller, poses: list[tf.Float]) -> tuple[PourPlan | None
     if (len(rows) - 1) * STEP < LEAST:
         return None, False
     tip = np.array(rows)
-    if control.checker.path_hit(tip) is not None or not control.checker.free(tip[0]):
+    coarse = (control.checker.hit(joints) is not None for joints in tip[::-COARSE])
+    if any(coarse) or control.checker.path_hit(tip) is not None or not control.checker.free(tip[0]):
         return None, True
     return PourPlan(carry, STEP * np.arange(len(rows)), tip), False
 

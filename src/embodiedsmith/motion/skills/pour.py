@@ -21,7 +21,7 @@ from embodiedsmith.tasks.liquids import vessels
 from embodiedsmith.tasks.registry import predicate
 
 CARRY = 0.4  # fraction of the joint limits used with a full vessel
-BEGIN, RUN, RETURN = 0.7, 0.28, 1.0  # [rad/s] tipping until it runs, while it runs into a wide mouth, and back
+BEGIN, RUN, RETURN = 0.6, 0.28, 0.6  # [rad/s] tipping until it runs, while it runs into a wide mouth, and back
 WIDE = 0.06  # [m] radius of a mouth that is hit however it runs
 RUNS = 0.004  # share of the liquid by which one sees that it runs
 NEAR = 0.025  # share by which what is wanted may be missed
@@ -56,8 +56,8 @@ class _Pouring:
         control.step(self.plan.at(self.angle))
         control.check_held("pour")
 
-    def until_gone(self, wanted: float, rate: float) -> None:
-        """Tip until so much has left the vessel, or will have while it turns back, or no more comes."""
+    def until_gone(self, wanted: float, rate: float, *, ahead: float = LAG) -> None:
+        """Tip until so much has left the vessel, or will have after running on for `ahead` [s], or no more comes."""
         before = self.gone()
         last, idle = before, 0
         running = False
@@ -66,7 +66,7 @@ class _Pouring:
             now = self.gone()
             running = running or now > before + RUNS
             flow = max(0.0, now - last) / self.control.dt
-            if now + flow * LAG >= wanted - NEAR / 2:
+            if now + flow * ahead >= wanted:
                 return
             idle = idle + 1 if self.angle >= self.plan.angles[-1] and now <= last + 1e-4 else 0
             last = now
@@ -120,6 +120,7 @@ def run(control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...]) 
         control.reach(plan.tip[0], stage="pour")
     else:
         control.follow(plan.carry, stage="pour", speed=CARRY)
+    control.take(vessel)
     pouring = _Pouring(control, plan, vessel, liquid)
     rate = RUN * min(1.0, opening(control, target).radius / WIDE)
     _pour(pouring, world.liquids.held_by(liquid, target, world.data), _share(control, liquid, target, p), target, rate)
@@ -141,8 +142,11 @@ def _pour(pouring: _Pouring, before: float, share: float, target: str, rate: flo
         if there >= share - NEAR or left <= EMPTY:
             break
         rest = share - there
-        pouring.until_gone(1.0 - EMPTY if rest >= left - EMPTY else pouring.gone() + rest, rate)
-        pouring.back(pouring.angle if rest >= left - EMPTY else BACK_BY)
+        if rest >= left - EMPTY:
+            pouring.until_gone(1.0 - EMPTY, rate, ahead=0.0)
+            break
+        pouring.until_gone(pouring.gone() + rest, rate)
+        pouring.back(BACK_BY)
     pouring.back(pouring.angle)
 
 
