@@ -208,7 +208,7 @@ def test_affordances_are_consistent(name: str, size: str) -> None:
         assert rim.radius > 0
     assert asset.fixed == (assets.category(name).role == "furniture")
     assert low[2] == pytest.approx(0.0, abs=0.001)
-    if not asset.fixed:
+    if not asset.fixed and (asset.matter is None or asset.matter.kind == "soft"):
         assert given.grasps
 
 
@@ -252,6 +252,8 @@ def test_every_grasp_is_honest(name: str, size: str) -> None:
     """The width is what lies between the fingers, and the open hand fits round it, above what the thing stands on."""
     asset = assets.build(AssetSpec(category=name, size=size))
     grasps = asset.affordances.grasps
+    if not grasps and asset.matter is not None:
+        pytest.skip("held where its points are")
     assert min(grasp.width for grasp in grasps) <= 0.07
     world = scene(asset, free=False)
     for number, finger in enumerate((-1, 1)):

@@ -46,6 +46,8 @@ FACTS: dict[str, tuple[str, ...]] = {
     "poured": ("item", "item"),
     "soft": ("item",),
     "squeezed": ("item",),
+    "rope": ("item",),
+    "straight": ("item",),
     "wanted_near": ("item", "item"),
     "wanted_beside": ("item", "item", "side"),
     "wanted_between": ("item", "item", "item"),

@@ -218,6 +218,8 @@ def _correct(facts: set[Fact], world: World, p: Predicate, survey: Survey) -> No
                 facts.add(("posed", p.args[0]) if p.name == "at" else ("beside", *p.args, p.name))
         case "folded" if holds(*p.args):
             facts.add(("folded", p.args[0]))
+        case "straightened" if holds(*p.args):
+            facts.add(("straight", *p.args))
         case "inside" if _stands_on(survey, *p.args) and holds(*p.args):
             _move_in(facts, survey, *p.args)
         case "poured" | "filled" if holds(*p.args):

@@ -131,6 +131,7 @@ WANTED: dict[str, Callable[[Wish, Predicate], Iterable[Fact]]] = {
     "grasped": lambda _, p: [("holding", p.args[0])],
     "lifted": lambda _, p: [("holding", p.args[0])],
     "squeezed": lambda _, p: [("squeezed", p.args[0])],
+    "straightened": lambda _, p: [("straight", p.args[0])],
     "upright": lambda _, p: [("upright", p.args[0])],
     "folded": lambda _, p: [("folded", p.args[0])],
     "near": lambda _, p: [("near", *p.args)],

@@ -99,9 +99,10 @@ class Grounding:
             case "upright":
                 for ref in self._themes(command):
                     self.effects.append(Effect("upright", (Ref(ref.thing),)))
-            case "squeeze":
+            case "squeeze" | "straighten":
+                name = {"squeeze": "squeezed", "straighten": "straightened"}[command.action]
                 for ref in self._themes(command):
-                    self.effects.append(Effect("squeezed", (Ref(ref.thing),), deliberate=True))
+                    self.effects.append(Effect(name, (Ref(ref.thing),), deliberate=True))
             case "take" | "remove" | "lift" | "grasp":
                 self._take(command)
 

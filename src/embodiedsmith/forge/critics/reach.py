@@ -135,6 +135,10 @@ def _pushed(context: Context, attempt: int) -> frozenset[str]:
 def _grasp(arm: _Arm, item: str) -> Finding | None:
     """None when some grasp that the gripper is wide enough for is in reach."""
     world = arm.world
+    matter = world.assets[item].matter
+    if matter is not None and matter.kind == "rope":
+        ends = world.matter(item)[[0, -1]]
+        return arm.finding((item,), f"either end of {item}", (T for end in ends for T in _from_above(end)))
     limit = world.robot.arm.gripper.max_width - FINGER_ROOM
     grasps = [g for g in world.assets[item].affordances.grasps if g.width <= limit]
     if not grasps:

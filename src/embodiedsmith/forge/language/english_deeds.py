@@ -142,6 +142,8 @@ class Deeds:
         if keeps and (unmoved := self.cursor.take("unmoved")) is not None:
             self.keep_still(themes, unmoved)
             return
+        if result is None and self._ends_straight():
+            result = self.cursor.take("result")
         command = self.modify(Command(action=action, word=verb.text, themes=themes))
         if keeps and (unmoved := self.cursor.take("unmoved")) is not None:  # "leave the mug on the plate where it is"
             self.keep_still(command.themes if command.destination is None else _at(command), unmoved)
@@ -160,6 +162,12 @@ class Deeds:
         command = replace(command, deliberate=verb.text.lower().split()[0] in _DELIBERATE)
         for step in self._in_turn(command):
             self.add(step)
+
+    def _ends_straight(self) -> bool:
+        """Whether a clause ends here with "straight", which is what is to come about, and not how ("straight into the box")."""
+        word, after = self.cursor.sense("result"), self.cursor.peek(1)
+        ends = after is None or after.has("comma", "stop", "and", "then", "filler")
+        return word is not None and word.value == "straighten" and ends
 
     def _in_turn(self, command: Command) -> list[Command]:
         """The same for each thing, one after the other, where the words say "in that order"."""

@@ -24,6 +24,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     "lift": _words("lift, lift up, raise, hold, hold up, elevate, hold up high, raise up"),
     "grasp": _words("grasp, grip, seize, clutch"),
     "squeeze": _words("squeeze, squish, squash, compress"),
+    "straighten": _words("straighten, straighten out, stretch, stretch out, pull straight, pull taut, pull tight"),
     "touch": _words("touch, tap, poke, push, press, nudge"),
     "open": _words("open, open up, pull open, slide open, swing open, pull"),
     "close": _words("close, shut, close up, push shut, push closed, shut up, slide shut"),
@@ -41,6 +42,7 @@ RESULTS: dict[str, tuple[str, ...]] = {
     "open": _words("open"),
     "close": _words("closed, shut, close"),
     "upright": _words("upright"),
+    "straighten": _words("straight, taut, tight"),
 }
 """What "push it shut", "leave it open", "keep it upright" come to."""
 

@@ -46,8 +46,8 @@ def _pressed(world: World, item: str) -> Callable[[], float]:
 
 
 def nodes(world: World, item: str) -> tuple[np.ndarray, Float]:
-    """Bodies (3, 3, 3) of a soft block's nodes by their place along its x, y and z, and their places at rest (3, 3, 3, 3) [m] in the
-    root's frame. The one in the middle is the root, which is not where the node is."""
+    """Bodies (3, 3, 3) of a soft block's nodes by their place along its x, y and z, and their places at rest (3, 3, 3, 3) [m] in
+    the root's frame. The one in the middle is the root, which is not where the node is."""
     model, matter = world.model, world.assets[item].matter
     assert matter is not None
     flex = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_FLEX, f"{item}/{matter.flex}")
