@@ -24,10 +24,11 @@ from embodiedsmith.world.errors import CompileError
 from embodiedsmith.world.liquid import vessel
 from embodiedsmith.world.liquid.painting import add_mesh
 from embodiedsmith.world.sheets import add_ties
+from embodiedsmith.world.walls import add_walls
 
 PHYSICS_HZ = 240
 ROBOT = "robot/"
-RESERVED = frozenset({"robot", "world", "floor", "pedestal", *(f"finger_{k}" for k in range(8))})
+RESERVED = frozenset({"robot", "world", "floor", "pedestal", "walls", *(f"finger_{k}" for k in range(8))})
 """Names that contacts and the model give to other things than items."""
 WALL_THICKNESS, WALL_MARGIN = 0.03, 0.15
 """Of the piece of wall behind what hangs, and how far it goes beyond it [m]."""
@@ -60,6 +61,7 @@ def compile_scenario(scenario: Scenario, *, physics_hz: int = PHYSICS_HZ) -> Com
     nominal = _checked(scenario, robot, built)
     spec = _empty_world(physics_hz)
     _add_lights_and_cameras(spec, scenario.scene)
+    add_walls(spec, scenario.scene)
     for item in scenario.scene.items:
         _attach_item(spec, item, built[item.id], nominal[item.id])
     _attach_robot(spec, robot, scenario)
