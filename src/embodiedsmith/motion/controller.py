@@ -366,7 +366,7 @@ class Controller:
 
     def feel(self) -> None:
         """Believe what the fingers touch: what is squeezed between them is in the hand, and nothing else is."""
-        squeezed = [i for i in self.world.grasped(self.index) if not self.world.scenario.scene.item(i).fixed]
+        squeezed = [i for i in self.world.grasped(self.index) if self.world.items[i].qpos >= 0]
         if not squeezed:
             self.let_go()
         elif self.held is None or self.held.item not in squeezed:

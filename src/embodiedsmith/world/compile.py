@@ -23,7 +23,7 @@ from embodiedsmith.world import transforms as tf
 from embodiedsmith.world.errors import CompileError
 from embodiedsmith.world.liquid import vessel
 from embodiedsmith.world.liquid.painting import add_mesh
-from embodiedsmith.world.sheets import add_ties
+from embodiedsmith.world.sheets import cloths, prepare
 from embodiedsmith.world.walls import add_walls
 
 PHYSICS_HZ = 240
@@ -65,10 +65,7 @@ def compile_scenario(scenario: Scenario, *, physics_hz: int = PHYSICS_HZ) -> Com
     for item in scenario.scene.items:
         _attach_item(spec, item, built[item.id], nominal[item.id])
     _attach_robot(spec, robot, scenario)
-    for item in scenario.scene.items:
-        if (matter := built[item.id].matter) is not None and matter.kind == "cloth":
-            add_ties(spec, item.id, built[item.id], robot, ROBOT)
-            spec.option.solver = mujoco.mjtSolver.mjSOL_CG  # Newton is three times slower on hundreds of points
+    prepare(spec, cloths(built), robot, ROBOT)
     try:
         model = spec.compile()
     except ValueError as error:

@@ -27,7 +27,7 @@ from embodiedsmith.world import transforms as tf
 from embodiedsmith.world.compile import PHYSICS_HZ, ROBOT, Compiled, compile_scenario, joint_position
 from embodiedsmith.world.errors import SettleError, WorldFault
 from embodiedsmith.world.liquid.vessel import CALM, liquid_items
-from embodiedsmith.world.sheets import Sheet, pinch
+from embodiedsmith.world.sheets import Sheet, grant, pinch
 from embodiedsmith.world.variation import Parts, Variation
 
 if TYPE_CHECKING:
@@ -139,8 +139,7 @@ class World:
             qpos = dof = -1
             matter = self.assets[item.id].matter
             if matter is not None and matter.kind == "cloth":
-                nominal = self.compiled.nominal[item.id]
-                self.sheets[item.id] = Sheet.of(model, item.id, matter.flex, nominal, len(self.robot.arms))
+                self.sheets[item.id] = Sheet.of(self.compiled, item.id)
             elif not item.fixed and not (matter is not None and matter.kind == "liquid"):
                 joint = model.joint(f"{item.id}/free")
                 qpos, dof = int(joint.qposadr[0]), int(joint.dofadr[0])
@@ -310,6 +309,7 @@ class World:
     def _place(self, offsets: dict[str, tuple[float, float, float]], scale: float, robot_joints: np.ndarray) -> None:
         data = self.data
         mujoco.mj_resetData(self.model, data)
+        grant(self)
         moved: dict[str, tf.Float] = {}
         for item in self._parents_first():
             T = self.compiled.nominal[item]
@@ -531,6 +531,7 @@ class World:
         if state.shape != (rigid + wet,):
             raise UsageError(f"state has shape {state.shape}, expected ({rigid + wet},)")
         mujoco.mj_setState(self.model, self.data, state[: self._state_size], STATE)
+        grant(self)
         self.command = state[self._state_size : rigid].copy()
         if self.liquids is not None:
             self.liquids.restore(state[rigid:])
