@@ -25,6 +25,9 @@ from embodiedsmith.assets.imported.importer import import_asset as import_thing
 from embodiedsmith.assets.imported.store import Imported
 from embodiedsmith.assets.imported.trials import Physics
 from embodiedsmith.embodiments import contact
+from embodiedsmith.embodiments.imported.importer import Wishes as RobotWishes
+from embodiedsmith.embodiments.imported.importer import import_robot as import_robot_file
+from embodiedsmith.embodiments.imported.store import ImportedRobot
 from embodiedsmith.episodes.auto import diversity_of, robots_of
 from embodiedsmith.episodes.auto import forge_auto as forge_cells
 from embodiedsmith.episodes.certified import recheck
@@ -447,6 +450,32 @@ def import_asset(
     return import_thing(Path(file), wishes, Physics(options=contact.OPTIONS.apply, pad=contact.make_pad))
 
 
+def import_robot(
+    file: str | Path, *, name: str, palm: str | None = None, licence: str = "unknown", repair: bool = False, replace: bool = False
+) -> ImportedRobot:
+    """Make a robot of a URDF or MJCF file by asking the model what it is; see `smith robots import`.
+
+    Args:
+        file: What to import: an arm with a two-finger gripper that stands fast.
+        name: What it is called: lower case, words joined by `_`.
+        palm: The body that carries the gripper to use, where there are several.
+        licence: Under which terms the file may be used; recorded with the robot.
+        repair: Mend what can be mended instead of refusing.
+        replace: Whether it may take the place of an earlier import of that name.
+
+    Raises:
+        UsageError: The name cannot be taken.
+        ImportRefused: It cannot work as it is; names every fault with its remedy.
+    """
+    if not re.fullmatch(ID_PATTERN, name) or len(name) > 40 or name in (*embodiments.names(imported=False), ANY):
+        raise UsageError(
+            f"a robot cannot be called '{name}'", remedy="use lower-case letters, digits and _, and no name that is taken",
+            choices=(),
+        )  # fmt: skip
+    wishes = RobotWishes(name=name, palm=palm, licence=licence, repair=repair, replace=replace)
+    return import_robot_file(Path(file), wishes)
+
+
 def make_env(run: str | Path, scenario: int | str = 0, **options: Any) -> ScenarioEnv:
     """A scenario of a run as a Gymnasium environment; `scenario` is its place among the run's scenarios, or its id."""
     with Run.open(run) as opened:
@@ -550,6 +579,7 @@ def _export(store: EpisodeStore, format: Format, options: ExportOptions, out: Pa
 
 def _brief(text: str, embodiment: str, agent: AgentName, mode: Mode, seed: int) -> Brief:
     """The arguments as a brief; raises UsageError with every fault at once."""
+    embodiment = embodiments.full_name(embodiment)
     if embodiment != ANY:
         embodiments.get(embodiment)
     agents.get(agent)

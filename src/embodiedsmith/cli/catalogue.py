@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from tyro.conf import Positional, arg
 
-from embodiedsmith.cli.common import Command, Flag, Name, Outcome
+from embodiedsmith.cli.common import Command, Flag, Outcome
 from embodiedsmith.runtime.errors import UsageError, unknown_name
 
 if TYPE_CHECKING:
@@ -109,26 +109,72 @@ class Assets(Command):
 
 @dataclass(frozen=True, kw_only=True)
 class Robots(Command):
-    """List the robots, show one, or put one to the hold test."""
+    """List the robots, show one, put one to the hold test, or import one from a URDF or MJCF file.
 
-    action: Positional[Literal["list", "show", "check"]] = "list"
-    """`check` holds boxes, cylinders and mugs of 50, 200 and 500 g still and through a shake, in physics."""
-    name: Name = None
-    """Which robot to show or check."""
+    Example: smith robots import my_arm.urdf --name my_arm --licence BSD-3-Clause
+    """
+
+    action: Positional[Literal["list", "show", "check", "import", "remove"]] = "list"
+    """`check` holds boxes, cylinders and mugs of 50, 200 and 500 g still and through a shake, in physics; `remove` forgets an import."""
+    target: Annotated[str | None, Positional, arg(metavar="NAME|FILE")] = None
+    """Which robot to show, check or forget, or which file to import."""
+    name: str | None = None
+    """Import: what it is called, in lower case."""
+    palm: str | None = None
+    """Import: the body that carries the gripper to use, where there are several."""
+    licence: str = "unknown"
+    """Import: the terms under which the file may be used."""
+    repair: Flag = False
+    """Import: mend what can be mended, and say so, instead of refusing."""
+    replace: Flag = False
+    """Import: take the place of an earlier import of the same name."""
 
     def run(self) -> Outcome:
-        """List, show or check."""
+        """Do it."""
         from embodiedsmith import embodiments
 
+        if self.action == "import":
+            return self._import()
+        if self.action == "remove":
+            return self._remove()
+        name = None if self.target is None else embodiments.full_name(self.target)
         if self.action == "check":
-            return self._check(_wanted(self.name, "smith robots check NAME", embodiments.names()))
+            return self._check(_wanted(name, "smith robots check NAME", embodiments.names()))
         if self.action == "show":
-            robot = embodiments.get(_wanted(self.name, "smith robots show NAME", embodiments.names()))
+            robot = embodiments.get(_wanted(name, "smith robots show NAME", embodiments.names()))
             return Outcome(text="\n".join(f"{k:<18} {v}" for k, v in _robot_data(robot).items()), data=_robot_data(robot))
         robots = [embodiments.get(name) for name in embodiments.names()]
         width = max(len(robot.name) for robot in robots)
         lines = [f"{robot.name:<{width}}  {robot.title}" for robot in robots]
         return Outcome(text="\n".join(lines), data={"robots": [_robot_data(robot) for robot in robots]})
+
+    def _import(self) -> Outcome:
+        from embodiedsmith import api
+
+        if self.target is None or self.name is None:
+            raise UsageError("a file and a name are needed", where="smith robots import FILE --name NAME")
+        kept = api.import_robot(
+            self.target, name=self.name, palm=self.palm, licence=self.licence, repair=self.repair, replace=self.replace
+        )
+        record = kept.record
+        lines = [
+            f"{record.name}: `--embodiment {record.name}` in any command; kept as {kept.name}",
+            *(f"guessed    {guess}" for guess in record.guesses),
+            *(f"note       {note}" for note in record.notes),
+            f"licence    {record.licence}",
+            f"next       smith robots check {record.name}",
+        ]
+        return Outcome(text="\n".join(lines), data={"robot": kept.name, "record": record.model_dump(mode="json")})
+
+    def _remove(self) -> Outcome:
+        from embodiedsmith.embodiments.imported import store
+
+        names = [kept.record.name for kept in store.load_all()]
+        name = _wanted(self.target, "smith robots remove NAME", names)
+        if name not in names:
+            raise unknown_name("imported robot", name, names)
+        store.remove(name)
+        return Outcome(text=f"forgot {name}; scenarios made with it can no longer be built", data={"removed": name})
 
     def _check(self, name: str) -> Outcome:
         from embodiedsmith import embodiments
