@@ -14,7 +14,6 @@ from embodiedsmith.forge.language.cursor import Cursor, Stuck
 from embodiedsmith.forge.language.lexer import Token
 from embodiedsmith.forge.language.lexicon import Kind
 from embodiedsmith.forge.language.meaning import NounPhrase, Place, Quantity, Relation, Superlative
-from embodiedsmith.forge.language.rooms import said_room
 from embodiedsmith.forge.language.words_zh import BOARD_POSITIONS, LYING, REST
 
 HEADS: tuple[Kind, ...] = ("noun", "tag", "part", "pronoun")
@@ -78,7 +77,6 @@ class Things:
         setting, clutter = token.sense("setting"), token.sense("clutter")
         if setting is not None:
             self.draft.setting = setting.value
-            self.draft.rooms += said_room(self.cursor.tokens, token, thing_first=False)
         if clutter is not None:
             self.draft.clutter = cast(Literal["cluttered", "tidy"], clutter.value)
 

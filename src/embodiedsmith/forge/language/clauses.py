@@ -7,7 +7,7 @@ from functools import cache
 from typing import Literal, cast
 
 from embodiedsmith.assets import build, categories
-from embodiedsmith.forge.language.meaning import Command, Meaning, NounPhrase, Place, SaidRoom, Size, Statement
+from embodiedsmith.forge.language.meaning import Command, Meaning, NounPhrase, Place, Size, Statement
 from embodiedsmith.spec import AssetSpec, Language
 
 SURFACES: dict[str, str] = {"table": "tabletop", "counter": "counter"}
@@ -23,7 +23,6 @@ class Draft:
     statements: list[Statement] = field(default_factory=list)
     absent: list[NounPhrase] = field(default_factory=list)
     setting: str | None = None
-    rooms: list[SaidRoom] = field(default_factory=list)
     surface: NounPhrase | None = None
     """The table or counter named as the place of it all."""
     clutter: Literal["cluttered", "tidy"] | None = None
@@ -61,8 +60,8 @@ class Draft:
             statements.insert(0, Statement(things=(self.surface,)))
         return Meaning(
             language=self.language, commands=tuple(commands), statements=tuple(statements), absent=tuple(self.absent),
-            setting=self.setting, rooms=tuple(dict.fromkeys(self.rooms)), clutter=self.clutter, at_least=self.at_least,
-            still=tuple(self.still), used=tuple(self.used), warnings=warnings,
+            setting=self.setting, clutter=self.clutter, at_least=self.at_least, still=tuple(self.still), used=tuple(self.used),
+            warnings=warnings,
         )  # fmt: skip
 
 

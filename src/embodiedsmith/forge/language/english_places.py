@@ -13,7 +13,6 @@ from embodiedsmith.forge.language.cursor import Cursor
 from embodiedsmith.forge.language.lexer import Token
 from embodiedsmith.forge.language.lexicon import Kind
 from embodiedsmith.forge.language.meaning import NounPhrase, Place, Relation
-from embodiedsmith.forge.language.rooms import said_room
 
 _AFTER_CLUTTER: tuple[Kind, ...] = ("noun", "setting", "clutter", "comma", "stop", "and")
 
@@ -67,7 +66,6 @@ class Places(ABC):
         setting, clutter = token.sense("setting"), token.sense("clutter")
         if setting is not None:
             self.draft.setting = setting.value
-            self.draft.rooms += said_room(self.cursor.tokens, token, thing_first=True)
         if clutter is not None:
             self.draft.clutter = cast(Literal["cluttered", "tidy"], clutter.value)
 

@@ -20,20 +20,31 @@ NEAR = 3
 """Tokens between a thing and the room that it is in: "the table in the kitchen"."""
 
 
-def said_room(tokens: Sequence[Token], at: Token, *, thing_first: bool) -> list[SaidRoom]:
-    """The room that a token names, none when it names no room.
+def said_rooms(tokens: Sequence[Token], *, chinese: bool) -> tuple[SaidRoom, ...]:
+    """The rooms that a brief names, in the order of its words, each room and thing once.
 
-    Args:
-        tokens: The brief.
-        at: The token.
-        thing_first: Whether the language names a thing before the room it is in ("the table in the kitchen"), unless the room
-            describes the thing ("the kitchen table").
+    In English a thing comes before the room it is in ("the table in the kitchen") unless the room describes it ("the kitchen
+    table"); in Chinese it comes behind.
     """
-    name = next((name for name, words in NAMES.items() if at.text.lower() in words), None)
-    if name is None:
-        return []
-    place = next(k for k, token in enumerate(tokens) if token is at)
-    after = [token.sense("noun") for token in tokens[place + 1 : place + (2 if thing_first else NEAR)]]
-    before = [token.sense("noun") for token in reversed(tokens[max(0, place - NEAR) : place])] if thing_first else []
-    thing = next((sense for sense in (*after, *before) if sense is not None), None)
-    return [SaidRoom(name, None if thing is None else thing.value)]
+    found: list[SaidRoom] = []
+    for place, token in enumerate(tokens):
+        name, described = _room(token)
+        if name is None:
+            continue
+        after = [t.sense("noun") for t in tokens[place + 1 : place + (NEAR if chinese else 2)]]
+        before = [] if chinese else [t.sense("noun") for t in reversed(tokens[max(0, place - NEAR) : place])]
+        senses = (token.sense("noun"),) if described else (*after, *before)
+        thing = next((sense for sense in senses if sense is not None), None)
+        found.append(SaidRoom(name, None if thing is None else thing.value))
+    return tuple(dict.fromkeys(found))
+
+
+def _room(token: Token) -> tuple[str | None, bool]:
+    """The room that a token names, and whether it names a thing by it ("kitchen counter")."""
+    text = token.text.lower()
+    for name, words in NAMES.items():
+        if text in words and token.has("setting"):
+            return name, False
+        if token.has("noun") and text.startswith(tuple(f"{word} " for word in words)):
+            return name, True
+    return None, False
