@@ -111,6 +111,15 @@ def test_every_thing_stands_in_its_room_and_touches_no_wall(text: str, seed: int
     assert not walls and not any(set(pair) == {"world", i.id} for pair in there.contacts() for i in scene.items if not i.fixed)
 
 
+def test_several_rooms_have_a_camera_each_and_one_room_has_the_usual_ones() -> None:
+    usual = ["front", "over_shoulder"]
+    assert [c.name for c in laid_out("in the kitchen, put the apple in the fridge").scene.cameras] == usual
+    scene = laid_out().scene
+    rooms = {room.name: room for room in scene.rooms}
+    own = [camera for camera in scene.cameras if camera.name in rooms]
+    assert len(own) == 2 and all(rooms[camera.name].holds(*camera.target[:2]) for camera in own)
+
+
 def test_what_the_layout_decided_of_walls_can_be_repeated_and_a_removed_thing_leaves_its_room() -> None:
     before, after = draft(CARRY), laid_out()
     assert apply(before, difference(before, after)) == after

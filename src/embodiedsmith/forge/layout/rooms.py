@@ -130,7 +130,10 @@ def _corners(p: Prism) -> Float:
 def _outline(T_room: Float, x: tuple[float, float], y: list[float]) -> dict[str, object]:
     middle = T_room @ tf.translate(((x[0] + x[1]) / 2, (y[0] + y[1]) / 2, 0.0))
     within = (x[1] - x[0], y[1] - y[0] - THICK)
-    return {"middle": Pose.planar(float(middle[0, 3]), float(middle[1, 3]), 0.0, math.atan2(middle[1, 0], middle[0, 0])), "size": within}
+    return {
+        "middle": Pose.planar(float(middle[0, 3]), float(middle[1, 3]), 0.0, math.atan2(middle[1, 0], middle[0, 0])),
+        "size": within,
+    }
 
 
 def _walls(attempt: Attempt, T_room: Float, x: tuple[float, float], edges: list[float]) -> tuple[Wall, ...]:
