@@ -32,6 +32,8 @@ FACTS: dict[str, tuple[str, ...]] = {
     "posed": ("item",),
     "cloth": ("item",),
     "folded": ("item",),
+    "draped": ("item", "item"),
+    "wanted_draped": ("item", "item"),
     "upright": ("item",),
     "place_zone": ("place", "zone"),
     "part_zone": ("part", "zone"),

@@ -25,8 +25,8 @@ from embodiedsmith.world import World
 
 __all__ = ["Situation", "describe", "operators", "place_of", "plan", "progress", "search", "situations"]
 
-_ASKED = frozenset({"wanted_near", "wanted_touching", "wanted_posed", "wanted_beside", "wanted_between"})
-_ARRANGES = frozenset({*ARRANGED, "touching"})
+_ASKED = frozenset({"wanted_near", "wanted_touching", "wanted_posed", "wanted_beside", "wanted_between", "wanted_draped"})
+_ARRANGES = frozenset({*ARRANGED, "touching", "draped"})
 LASTING = frozenset({"at", "opened", "shut", "upright", *ARRANGED})
 """Facts that, once brought about by a stage of a sequence, are wanted by later ones too unless these undo them."""
 
@@ -216,8 +216,8 @@ def _correct(facts: set[Fact], world: World, p: Predicate, survey: Survey) -> No
         case "at" | "left_of" | "right_of" | "in_front_of" | "behind":
             if p.args[0] != survey.held and holds(*p.args):
                 facts.add(("posed", p.args[0]) if p.name == "at" else ("beside", *p.args, p.name))
-        case "folded" if holds(*p.args):
-            facts.add(("folded", p.args[0]))
+        case "folded" | "covers" if holds(*p.args):
+            facts.add(("folded" if p.name == "folded" else "draped", *p.args))
         case "straightened" if holds(*p.args):
             facts.add(("straight", *p.args))
         case "inside" if _stands_on(survey, *p.args) and holds(*p.args):

@@ -134,6 +134,7 @@ WANTED: dict[str, Callable[[Wish, Predicate], Iterable[Fact]]] = {
     "straightened": lambda _, p: [("straight", p.args[0])],
     "upright": lambda _, p: [("upright", p.args[0])],
     "folded": lambda _, p: [("folded", p.args[0])],
+    "covers": lambda _, p: [("draped", *p.args)],
     "near": lambda _, p: [("near", *p.args)],
     "between": lambda _, p: [("between", *p.args)],
     "touching": lambda _, p: [("touching", *p.args)],

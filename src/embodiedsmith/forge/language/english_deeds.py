@@ -131,6 +131,12 @@ class Deeds:
                 self._empty(verb)
             case "discard":
                 self._discard(verb)
+            case "pour":
+                self._pour(verb)
+            case "fill":
+                self._fill(verb)
+            case "cover":
+                self._cover(verb)
             case _:
                 self._handle(verb, cast(Action, sense.value))
 
@@ -197,6 +203,27 @@ class Deeds:
         everything = NounPhrase(kind="tag", head="object", text="everything", quantity="each")
         source = self.things.thing()
         self.add(self.modify(Command(action="remove", word=verb.text, themes=(everything,), source=source)))
+
+    def _pour(self, verb: Token) -> None:
+        """ "Pour half of the water from the jug into the glass"."""
+        share = self.cursor.sense("share")
+        self.cursor.at += share is not None
+        themes = self.things.things() if self.things.at_thing() else ()
+        poured = Command(action="pour", word=verb.text, themes=themes, share=float(share.value) if share else 1.0)
+        self.add(self.modify(poured))
+
+    def _fill(self, verb: Token) -> None:
+        """ "Fill the bowl with water"."""
+        target = Place(relation="in", target=self.things.thing() if self.things.at_thing() else None)
+        liquid = self.things.things() if self.cursor.take("with") is not None and self.things.at_thing() else ()
+        filled = self.modify(Command(action="fill", word=verb.text, themes=liquid))
+        self.add(replace(filled, action="fill", destination=target))
+
+    def _cover(self, verb: Token) -> None:
+        """ "Cover the bowl with the napkin"."""
+        over = Place(relation="on", target=self.things.thing() if self.things.at_thing() else None)
+        cloth = self.things.things() if self.cursor.take("with") is not None and self.things.at_thing() else ()
+        self.add(replace(self.modify(Command(action="cover", word=verb.text, themes=cloth)), action="cover", destination=over))
 
     def _discard(self, verb: Token) -> None:
         """ "Throw the can away": into the bin, where no other place is named."""
@@ -273,7 +300,7 @@ class Deeds:
 
 def _tells_which(command: Command, last: Place, *, moved: bool) -> bool:
     """Whether a place says where a thing is, and not where it goes: "take the mug on the plate", "lift the one in the box"."""
-    if command.action in ("put", "stack") or command.word.lower() in _PUSHING:
+    if command.action in ("put", "stack", "pour", "fill") or command.word.lower() in _PUSHING:
         return False
     if command.action not in ("take", "remove"):
         return True

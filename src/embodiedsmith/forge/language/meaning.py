@@ -17,7 +17,7 @@ Quantity = Literal["one", "some", "each"]
 Superlative = Literal["largest", "smallest", "tallest", "shortest", "leftmost", "rightmost", "nearest", "farthest"]
 
 Action = Literal["put", "take", "remove", "lift", "grasp", "touch", "open", "close", "stack", "upright", "contact", "squeeze",
-    "straighten", "pour", "fill",
+    "straighten", "pour", "fill", "fold", "cover",
 ]
 
 
