@@ -1,7 +1,7 @@
 """Where and how to tip a vessel so that what it holds runs over its rim into another.
 
-The vessel turns about a level axis through the point of its rim that the liquid leaves by. That point stays over the other vessel's
-opening, a little behind its middle because a jet flies forwards, and as low as the tipped vessel's body allows.
+The vessel turns about a level axis through the point of its rim that the liquid leaves by. That point stays over the
+mouth of the other vessel, a little behind its middle because a jet flies forwards, and as low as the tipped vessel's body allows.
 """
 
 from __future__ import annotations

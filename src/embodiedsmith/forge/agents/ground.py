@@ -15,7 +15,6 @@ from embodiedsmith.forge.agents.which import SIDES
 from embodiedsmith.forge.language.clauses import SURFACES
 from embodiedsmith.forge.language.meaning import Command, Meaning, NounPhrase, Place, Relation
 
-
 JUG = "jug"
 """Category of what a liquid is in at the start, where nobody says."""
 

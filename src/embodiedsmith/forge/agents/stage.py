@@ -91,7 +91,7 @@ class Stage:
         inside = tuple(
             Predicate(name="inside", args=(thing.id, thing.place[1].text))
             for thing in self.things
-            if thing.place is not None and thing.place[0] == "inside"
+            if thing.place is not None and thing.place[0] == "inside" and not thing.liquid
         )
         return (*inside, *(relation.predicate() for relation in self.initial))
 
