@@ -5,6 +5,7 @@ from functools import cache
 import mujoco
 import numpy as np
 import pytest
+from task_worlds import TABLE, p
 
 from embodiedsmith import assets
 from embodiedsmith.motion import demonstrate, symbolic
@@ -15,7 +16,6 @@ from embodiedsmith.spec import AssetSpec, EmbodimentSpec, Goal, Item, Pose, Scen
 from embodiedsmith.tasks import Session, predicate
 from embodiedsmith.tasks.predicates.straightened import lay
 from embodiedsmith.world import World, WorldFault
-from tests.task_worlds import TABLE, p
 
 
 def scenario(goal: Goal, *items: Item) -> Scenario:
@@ -155,3 +155,92 @@ def test_a_rope_that_blows_up_is_a_typed_fault() -> None:
     made.data.qvel[made.items["rope"].dof + 8] = np.nan
     with pytest.raises(WorldFault):
         made.step(made.command)
+
+
+# ------------------------------------------------------------------ grains
+
+
+def beans_scenario(count: int) -> Scenario:
+    """Beans in a bowl, and a tray beside it."""
+    return scenario(
+        p("inside", "bowl", "tray"),
+        Item(id="bowl", asset=AssetSpec(category="bowl"), parent="table", pose=Pose.planar(-0.15, 0.1, 0.0, 0.3)),
+        Item(id="tray", asset=AssetSpec(category="tray"), parent="table", pose=Pose.planar(-0.05, -0.28)),
+        Item(
+            id="beans", asset=AssetSpec(category="beans", params={"count": count}), parent="bowl", pose=Pose(), relation="inside"
+        ),
+    )
+
+
+def in_bowl(world: World) -> int:
+    """How many beans are between the bowl's floor and its rim."""
+    cavity, T = world.cavity("bowl")
+    local = (world.matter("beans") - T[:3, 3]) @ T[:3, :3]
+    wide = np.hypot(local[:, 0], local[:, 1]) < 0.07
+    return int((wide & (local[:, 2] > -0.005) & (local[:, 2] < cavity.size[2])).sum())
+
+
+@cache
+def beans_world() -> tuple[World, np.ndarray]:
+    """Forty beans at rest in a bowl, and their state."""
+    made = World(beans_scenario(40))
+    made.reset(np.random.default_rng(0))
+    return made, made.save()
+
+
+def test_grains_begin_apart_and_weigh_what_beans_weigh() -> None:
+    asset = assets.build(AssetSpec(category="beans"))
+    assert asset.matter is not None and len(asset.matter.bodies) == 150
+    model = asset.mjspec.compile()
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    assert data.ncon == 0
+    points = data.xpos[[model.body(name).id for name in asset.matter.bodies]]
+    low, high = np.asarray(asset.extents)
+    assert (points.min(axis=0) - 0.005 >= low - 1e-9).all() and (points.max(axis=0) + 0.005 <= high + 1e-9).all()
+    assert asset.mass == pytest.approx(150 * 1250 * 4 / 3 * np.pi * 0.005**3)
+    assert model.body_mass.sum() == pytest.approx(asset.mass)
+
+
+def test_beans_come_to_rest_in_their_bowl_wherever_it_is_drawn() -> None:
+    made, state = beans_world()
+    made.restore(state)
+    assert in_bowl(made) == 40
+    assert made.speed() < 0.01 and not made.overlaps(0.001)
+    middle = made.item_pose("beans")[:3, 3]
+    _, T = made.cavity("bowl")
+    assert np.linalg.norm(middle[:2] - T[:2, 3]) < 0.01
+    assert middle[2] == pytest.approx(made.matter("beans")[:, 2].min() - 0.005)
+    assert np.linalg.norm(T[:2, 3] - made.compiled.nominal["bowl"][:2, 3]) > 0.001  # the bowl was varied, the beans came along
+    where = made.observation_slices["items/beans"]
+    assert np.allclose(made.observe()[where][:3], middle)
+    assert where.stop - where.start == 7  # the pose of the heap, not of every grain
+
+
+def test_grains_go_on_with_the_same_bits() -> None:
+    made, state = beans_world()
+    made.restore(state)
+    heap = made.heaps["beans"]
+    heap.put(made.data, made.matter("beans") + [0.0, 0.0, 0.03])
+    mujoco.mj_forward(made.model, made.data)
+    made.step(made.command)
+    middle = made.save()
+
+    def go_on() -> np.ndarray:
+        for _ in range(6):
+            made.step(made.command)
+        return made.save()
+
+    end = go_on()
+    made.restore(middle)
+    assert np.array_equal(go_on(), end)
+
+
+def test_a_bowl_of_beans_is_carried_and_loses_none() -> None:
+    made = World(beans_scenario(40))
+    recording = demonstrate(Session(made), np.random.default_rng(0))
+    assert recording.outcome == "success", recording.failure
+    for state in recording.states[:: max(1, len(recording.states) // 6)]:
+        made.restore(state)
+        assert in_bowl(made) == 40
+    assert np.isfinite(recording.states).all()

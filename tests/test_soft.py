@@ -5,6 +5,7 @@ from functools import cache
 import mujoco
 import numpy as np
 import pytest
+from task_worlds import TABLE, p
 
 from embodiedsmith import assets
 from embodiedsmith.motion import demonstrate, symbolic
@@ -16,7 +17,6 @@ from embodiedsmith.tasks import GoalMonitor, Session, predicate
 from embodiedsmith.tasks.near_misses import put
 from embodiedsmith.tasks.predicates.squeezed import press
 from embodiedsmith.world import World, WorldFault
-from tests.task_worlds import TABLE, p
 
 SOFT = ("plush_block", "sponge")
 

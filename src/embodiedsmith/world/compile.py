@@ -32,6 +32,9 @@ RESERVED = frozenset({"robot", "world", "floor", "pedestal", "walls", *(f"finger
 """Names that contacts and the model give to other things than items."""
 WALL_THICKNESS, WALL_MARGIN = 0.03, 0.15
 """Of the piece of wall behind what hangs, and how far it goes beyond it [m]."""
+GRAIN_IMPRATIO = 5.0
+"""Where there are grains. With 20, as elsewhere, the solver does not converge on a heap within its 100 iterations, and grains hop
+by 2 cm when their bowl is lifted; with 5 none does, and a grip creeps a little more."""
 FLOOR_SIZE = 6.0  # [m] half extent of the drawn floor
 
 
@@ -66,6 +69,9 @@ def compile_scenario(scenario: Scenario, *, physics_hz: int = PHYSICS_HZ) -> Com
         _attach_item(spec, item, built[item.id], nominal[item.id])
     _attach_robot(spec, robot, scenario)
     prepare(spec, cloths(built), robot, ROBOT)
+    if any(asset.matter is not None and asset.matter.kind == "grains" for asset in built.values()):
+        spec.option.solver = mujoco.mjtSolver.mjSOL_CG  # Newton is four times slower on a heap
+        spec.option.impratio = GRAIN_IMPRATIO
     try:
         model = spec.compile()
     except ValueError as error:
@@ -226,7 +232,7 @@ def _attach_item(spec: mujoco.MjSpec, item: Item, asset: Asset, T_world_root: tf
     if asset.matter is not None and asset.matter.kind == "liquid":
         spec.body(f"{item.id}/root").mocap = True  # shows the middle of its particles
         add_mesh(spec, item.id, round(asset.mass / vessel.DENSITY / asset.matter.spacing**3))
-    elif not item.fixed and not (asset.matter is not None and asset.matter.kind == "cloth"):
+    elif not item.fixed and not (asset.matter is not None and asset.matter.kind in ("cloth", "grains")):
         spec.body(f"{item.id}/root").add_freejoint(name=f"{item.id}/free")
     if item.relation == "attached":
         _add_wall(spec, item.id, asset, T_world_root)
