@@ -25,7 +25,7 @@ _SETTLING = 0.02
 """Servo damping over stiffness [s]: about critical damping of the stretched arm."""
 _ROTOR = (0.1, 0.395, 0.383, 0.14, 0.02, 0.02)
 """Inertia of the geared motors felt at the joints [kg m^2]: menagerie's, and of the same order where it gives none or next to none."""
-_HOME = (0.0, -0.85, 0.65, 0.0, 1.30, 0.0)
+_HOME = (0.0, -0.60, 0.40, 0.0, 1.30, 0.0)
 
 _FORCE = 30.0
 """Force of each pad [N]; not published. The rail's crank of some 2 cm at the motor's 4.1 N m could give several times that."""
@@ -72,7 +72,7 @@ _BOXES["right_finger_link"] = tuple(
 )
 _PAD = ((0.0122, -0.0897, 0.0186), (0.0227, -0.0617, 0.0256))
 """Lowest and highest corner [m] in the left finger's frame: the fingertip, with its inner face where the tips meet at `_MEET`."""
-_TCP = (0.132, 0.0, -0.0033)  # [m] in the gripper's link: the middle of the pads
+_TCP = (0.136, 0.0, -0.0033)  # [m] in the gripper's link: between the pads, 10 mm from their tips
 
 _NEIGHBOURS = (
     ("base_link", "shoulder_link"), ("base_link", "upper_arm_link"), ("shoulder_link", "upper_arm_link"),
