@@ -7,9 +7,11 @@ Worlds with liquid or cloth, which do more than physics in a control step, step 
     batch = Batch(scenario, 64, threads=8)
     batch.reset([attempt_rng(seed, scenario, k) for k in range(64)])
     monitors = [GoalMonitor(goal, world) for world in batch.worlds]
-    while any(batch.alive):
+    while batch.alive.any():
         batch.step(policy(batch.observe()))
-        margins = [monitors[k].update() for k in range(64) if batch.world(k)]
+        for k in np.flatnonzero(batch.alive):
+            batch.world(k)  # its state is what the monitor looks at
+            margin = monitors[k].update()
 """
 
 from __future__ import annotations
