@@ -120,6 +120,30 @@ class Controller:
         self._velocity = np.asarray(self.robot.arms[index].velocity_limits)
         self._acceleration = np.asarray(self.robot.arms[index].acceleration_limits)
 
+    def arms_for(self, *points: tf.Float) -> tuple[int, ...]:
+        """Arms by how near they are mounted to the farthest of some world points (3,), nearest first; full hands last."""
+        T = self.base_pose()
+        mounts = [(T @ np.append(kinematics(self.robot.name, k).mount, 1.0))[:2] for k in range(len(self.loads))]
+        away = [max(float(np.linalg.norm(p[:2] - mount)) for p in points) for mount in mounts]
+        return tuple(sorted(range(len(mounts)), key=lambda k: (self.loads[k] is not None, round(away[k], 3), k)))
+
+    def mount(self) -> tf.Float:
+        """World point (3,) that the arm in use is mounted at."""
+        point: tf.Float = (self.base_pose() @ np.append(self.kin.mount, 1.0))[:3]
+        return point
+
+    def park_others(self, *, stage: str) -> None:
+        """Bring every other arm whose hand is empty home, out of the way of the one in use."""
+        mine = self.index
+        for arm, load in enumerate(self.loads):
+            if arm == mine or load is not None:
+                continue
+            self.use(arm)
+            if np.abs(self.joints - self.kin.home).max() > ALIKE:
+                self.look()
+                self.reach(self.kin.home, stage=stage)
+        self.use(mine)
+
     @property
     def held(self) -> Held | None:
         """What the arm in use holds."""
@@ -198,8 +222,14 @@ class Controller:
     # ------------------------------------------------------------------ moving
 
     def look(self) -> None:
-        """Take the world as it is now into the checker: what is held, how far the fingers are open, nothing allowed."""
+        """Take the world as it is now into the checker: what is held, how far the fingers are open, nothing allowed.
+
+        Other arms with empty hands count as at home, where they go before this one moves; see `park_others`.
+        """
         self.checker.sync()
+        for arm, load in enumerate(self.loads):
+            if arm != self.index and load is None:
+                self.checker.set_arm(arm, kinematics(self.robot.name, arm).home)
         if self._imagined is not None:
             self.checker.set_base(self._imagined)
         self.checker.forbid_all()
@@ -365,7 +395,16 @@ class Controller:
         return held
 
     def feel(self) -> None:
-        """Believe what the fingers touch: what is squeezed between them is in the hand, and nothing else is."""
+        """Believe what the fingers touch: what is squeezed between them is in the hand, and nothing else is.
+
+        Of several arms, one that holds something is in use afterwards.
+        """
+        for arm in reversed(range(len(self.loads))):
+            self.use(arm)
+            self._feel()
+        self.use(next((k for k, load in enumerate(self.loads) if load is not None), 0))
+
+    def _feel(self) -> None:
         squeezed = [i for i in self.world.grasped(self.index) if not self.world.scenario.scene.item(i).fixed]
         if not squeezed:
             self.let_go()

@@ -14,6 +14,8 @@ from embodiedsmith.embodiments.meshes import simplify_visuals
 Point = tuple[float, float, float]
 
 SIDES = ("left", "right")
+_CAMERAS = {"left": "wrist", "right": "wrist_right"}
+"""The first arm's camera is called as on every other robot."""
 _APART = 0.30
 """Each arm stands this far from the robot's middle [m]: both reach what lies between them, neither all of a table."""
 _FORWARD = 0.048  # [m] of the arms' first axis before the middle of the mount, which their base plates then fill
@@ -136,7 +138,7 @@ def _hand(spec: mujoco.MjSpec, side: str) -> None:
     link.add_site(name=f"{side}/tcp", pos=_TCP, quat=(half, 0.0, half, 0.0), size=(0.005, 0.005, 0.005), group=4)
     tilt = 2.70525955359 / 2.0  # menagerie's: the camera looks past the fingertips
     palm.add_camera(
-        name=f"wrist_{side}", pos=(0.0, -0.0824748, -0.0095955), quat=(math.cos(tilt), math.sin(tilt), 0.0, 0.0), fovy=58.0
+        name=_CAMERAS[side], pos=(0.0, -0.0824748, -0.0095955), quat=(math.cos(tilt), math.sin(tilt), 0.0, 0.0), fovy=58.0
     )  # the RealSense D405 of menagerie's model sees 87 by 58 degrees (data sheet)
     spec.delete(spec.actuator(f"{side}/gripper"))
     tendon = spec.add_tendon(name=f"{side}/fingers")
@@ -202,6 +204,6 @@ ROBOT = Robot(
     build=build,
     base=Base(kind="fixed", radius=0.45, footprint=(0.30, 0.82)),
     arms=tuple(_described(side) for side in SIDES),
-    cameras=tuple(RobotCamera(name=f"wrist_{side}", body=f"{side}/gripper_base") for side in SIDES),
+    cameras=tuple(RobotCamera(name=_CAMERAS[side], body=f"{side}/gripper_base") for side in SIDES),
     excluded_collisions=_EXCLUDED,
 )

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from embodiedsmith import embodiments
 from embodiedsmith.assets.asset import Asset
 from embodiedsmith.forge.layout.needs import Part
 from embodiedsmith.forge.layout.prisms import Float
 from embodiedsmith.forge.layout.volumes import apply, volumes
+from embodiedsmith.motion.kinematics import kinematics
 from embodiedsmith.spec import Item, Pose
 from embodiedsmith.world import transforms as tf
 
@@ -22,6 +25,7 @@ SHOULDER_AXIS = 0.33  # [m] height of the first joint that lifts the arm above i
 KEEP_OUT = 0.22  # [m] from the base's axis, nothing stands there
 GRASP_REACH = (0.30, 0.70)  # [m] horizontally from the base, to grasp from above
 HANDLE_REACH = (0.25, 0.80)  # [m] horizontally from the base, to pull a handle
+MEASURED = 0.855  # [m] reach of the arm that these spans are for
 CAVITY_REACH = (0.30, 0.82)  # [m] horizontally from the base, to reach into something
 ENTRY = 0.2  # part of a cavity's depth before its middle where things are set down from its front
 EDGE_REACH = 0.40  # [m] from a surface's near edge that a mobile robot in front of it reaches
@@ -43,7 +47,7 @@ def point_excess(attempt: Attempt, item: str, point: Float) -> float:
     """By how much [m] a point is beyond where the robot grasps, for a thing that the task concerns; negative: within."""
     if not attempt.anticipate or attempt.robot.base.kind != "fixed" or not attempt.needs.concerns(item):
         return ANYWHERE
-    return _outside(distance(attempt, point), GRASP_REACH, 0.04 * attempt.comfort)
+    return _outside(distance(attempt, point), scaled(attempt, GRASP_REACH), 0.04 * attempt.comfort)
 
 
 def _thing(attempt: Attempt, item: Item, T: Float) -> float:
@@ -54,7 +58,7 @@ def _thing(attempt: Attempt, item: Item, T: Float) -> float:
             return KEEP_OUT - away
         comfort = 0.04 * attempt.comfort
         inside = item.relation == "inside" and item.parent is not None and attempt.items[item.parent].fixed
-        return _outside(away, CAVITY_REACH if inside else GRASP_REACH, comfort)
+        return _outside(away, scaled(attempt, CAVITY_REACH if inside else GRASP_REACH), comfort)
     if not attempt.needs.concerns(item.id) or item.parent is None or item.relation == "inside":
         return ANYWHERE
     return from_front(attempt, item.parent, T[:3, 3]) - EDGE_REACH
@@ -67,9 +71,9 @@ def _furniture(attempt: Attempt, item: Item, T: Float) -> float:
     choices = [part_excess(attempt, item, part, T) for part in ways if not part.required]
     if not ways and attempt.robot.base.kind == "fixed":
         if any(i.parent == item.id and i.relation == "on" and attempt.needs.concerns(i.id) for i in attempt.items.values()):
-            return _outside(distance(attempt, T[:3, 3]), GRASP_REACH, 0.0)
+            return _outside(distance(attempt, T[:3, 3]), scaled(attempt, GRASP_REACH), 0.0)
         if attempt.needs.concerns(item.id):
-            return _outside(distance(attempt, T[:3, 3]), (HANDLE_REACH[0], CAVITY_REACH[1]), 0.0)
+            return _outside(distance(attempt, T[:3, 3]), scaled(attempt, (HANDLE_REACH[0], CAVITY_REACH[1])), 0.0)
     worst = max([*required, min(choices, default=ANYWHERE)])
     faced = attempt.robot.base.kind == "fixed" and any(part.joint or _entered(attempt, item, part) for part in ways)
     return max(worst, _behind(attempt, T)) if faced else worst
@@ -109,14 +113,21 @@ def part_excess(attempt: Attempt, item: Item, part: Part, T: Float) -> float:
         return max(from_front(attempt, item.parent, p) for p in apply(T, grips)) - EDGE_REACH - 0.1
     if not len(grips) and not len(inner):
         return ANYWHERE
-    points = apply(T, np.concatenate([grips, inner])) - attempt.base.position
+    points = apply(T, np.concatenate([grips, inner]))
+    points = apply(tf.inverse(tf.matrix(attempt.base)), points)
+    return min(_from_mount(attempt, points - (*mount, 0.0), len(grips), len(inner)) for mount in mounts(attempt.robot.name))
+
+
+def _from_mount(attempt: Attempt, points: Float, grips: int, inner: int) -> float:
+    """By how much [m] points of a part are beyond reach of one arm: those of its handle, then those in its cavity."""
     away = np.hypot(points[:, 0], points[:, 1])
     found = float(np.hypot(away, points[:, 2] - SHOULDER_AXIS).max()) - attempt.robot.arm.reach
-    if len(grips):
-        low, high = HANDLE_REACH[0] + 0.1 * attempt.comfort, HANDLE_REACH[1] - 0.05 * attempt.comfort
-        found = max(found, low - float(away[: len(grips)].min()), float(away[: len(grips)].max()) - high)
-    if len(inner):
-        found = max(found, _outside(float(away[-1]), CAVITY_REACH, 0.0))
+    if grips:
+        low, high = scaled(attempt, HANDLE_REACH)
+        low, high = low + 0.1 * attempt.comfort, high - 0.05 * attempt.comfort
+        found = max(found, low - float(away[:grips].min()), float(away[:grips].max()) - high)
+    if inner:
+        found = max(found, _outside(float(away[-1]), scaled(attempt, CAVITY_REACH), 0.0))
     return found
 
 
@@ -148,9 +159,25 @@ def _outside(value: float, span: tuple[float, float], play: float) -> float:
     return max(span[0] + play - value, value - span[1] + play)
 
 
+def scaled(attempt: Attempt, span: tuple[float, float]) -> tuple[float, float]:
+    """A span of distances [m] with its far end drawn in for arms shorter than the one it was measured with."""
+    return span[0], span[1] * min(1.0, attempt.robot.arm.reach / MEASURED)
+
+
+@lru_cache(maxsize=16)
+def mounts(robot: str) -> tuple[tuple[float, float], ...]:
+    """Where arms are mounted, level in the frame of the robot's base [m]: one arm counts as mounted in its middle."""
+    arms = embodiments.get(robot).arms
+    if len(arms) == 1:
+        return ((0.0, 0.0),)
+    points = [kinematics(robot, k).mount for k in range(len(arms))]
+    return tuple((float(p[0]), float(p[1])) for p in points)
+
+
 def distance(attempt: Attempt, point: Float) -> float:
-    """Horizontal distance [m] of a world point from the robot's base."""
-    return float(np.hypot(point[0] - attempt.base.position[0], point[1] - attempt.base.position[1]))
+    """Horizontal distance [m] of a world point from the robot's base; of several arms, from where the nearest is mounted."""
+    local = apply(tf.inverse(tf.matrix(attempt.base)), np.asarray(point, dtype=np.float64)[None])[0]
+    return min(float(np.hypot(*(local[:2] - mount))) for mount in mounts(attempt.robot.name))
 
 
 def from_front(attempt: Attempt, carrier: str, point: Float) -> float:

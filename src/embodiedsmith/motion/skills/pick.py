@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from embodiedsmith.motion import grasping
+from embodiedsmith.motion import arms, grasping
 from embodiedsmith.motion.controller import CARE, Controller
 from embodiedsmith.motion.errors import MotionError
 from embodiedsmith.motion.grasping import GraspPlan, Tally
@@ -30,7 +30,7 @@ LOOK_AHEAD = 60  # spots tried for a grasp before it counts as a dead end
 def grasp_plan(
     control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...], failed: Sequence[GraspPlan] = ()
 ) -> GraspPlan:
-    """The best grasp from which the item can also be put down where the plan puts it. The checker must look at the present world.
+    """The best grasp from which the item can also be put down where the plan puts it; the arm that can is in use afterwards.
 
     Args:
         control: The robot.
@@ -41,6 +41,17 @@ def grasp_plan(
     Raises:
         MotionError: `pick.unreachable`, `pick.blocked`, `pick.no_grasp`; `pick.dead_end`, caused by the error of what follows.
     """
+    points = [control.world.item_pose(args[0])[:3, 3]]
+    if (following := place_of_item(args[0], upcoming)) is not None:
+        points += [control.world.item_pose(split_reference(r)[0])[:3, 3] for r in things_of(following)[1:2]]
+    order = control.arms_for(*points)
+    return arms.first_that_can(control, order, lambda: _grasp_plan(control, args, upcoming, failed))
+
+
+def _grasp_plan(
+    control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...], failed: Sequence[GraspPlan]
+) -> GraspPlan:
+    """See `grasp_plan`: of the arm in use. The checker must look at the present world."""
     item, place = args
     following = place_of_item(item, upcoming)
     from_here = following is not None and not any(s.skill == "navigate" for s in upcoming[: upcoming.index(following)])
@@ -99,6 +110,7 @@ def run(control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...]) 
 
 def _grasp(control: Controller, item: str, place: str, plan: GraspPlan) -> None:
     world = control.world
+    control.park_others(stage="pick")
     control.look()
     control.preshape(plan.grasp.width)
     control.reach(plan.approach[0], stage="pick")
