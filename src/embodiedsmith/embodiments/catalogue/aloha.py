@@ -201,6 +201,7 @@ ROBOT = Robot(
     licence="BSD-3-Clause",
     source="MuJoCo Menagerie, aloha (from Trossen Robotics' interbotix_ros_manipulators)",
     models=("aloha",),
+    work=(0.22, 0.56),
     build=build,
     base=Base(kind="fixed", radius=0.45, footprint=(0.30, 0.82)),
     arms=tuple(_described(side) for side in SIDES),
