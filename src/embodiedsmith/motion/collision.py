@@ -148,9 +148,13 @@ class CollisionChecker(Space):
         if item is not None and T_tcp_item is not None:
             self._held, self._cargo = (item, T_tcp_item), self._lying_in(item)
             for name in (item, *self._cargo):
-                geoms = self._world.items[name].geoms
-                solid = geoms[(model.geom_contype[geoms] | model.geom_conaffinity[geoms]) != 0]
-                model.geom_contype[solid], model.geom_conaffinity[solid] = _HELD, _THINGS | _BODY
+                self.carry(name)
+
+    def carry(self, item: str) -> None:
+        """Let an item collide as what is held does: with things, and with the robot but for the hand."""
+        model, geoms = self.model, self._world.items[item].geoms
+        solid = geoms[(model.geom_contype[geoms] | model.geom_conaffinity[geoms]) != 0]
+        model.geom_contype[solid], model.geom_conaffinity[solid] = _HELD, _THINGS | _BODY
 
     def lay(self, item: str, T_world_item: tf.Float) -> None:
         """Put an item, with what lies in it now, down at a world pose (4, 4)."""

@@ -6,7 +6,7 @@ limits and run as control steps of the session, so that it is recorded like anyt
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -100,6 +100,8 @@ class Controller:
         """Where it was found, when an item was picked, that the step that puts it down can be done."""
         self.dead_ends: dict[tuple[object, ...], MotionError | None] = {}
         """What has been found out about putting things down after a drive; see `skills.navigate.dead_end`."""
+        self.inserted: tuple[Step, ...] = ()
+        """Steps found necessary after the present one, to be done before those that were planned."""
         self.served: int | None = None
         """How many of the steps after a drive can be done from where it ended; None: as many as there are."""
 
@@ -273,18 +275,20 @@ class Controller:
         gentle = CARRY if self.held is not None else 1.0
         velocity, acceleration = speed * gentle * self._velocity, min(1.0, 1.5 * speed) * gentle * self._acceleration
         targets = parametrize(path, velocity, acceleration, self.dt, stage=stage)
-        haste = self._haste(targets)
+        haste = self.haste(self.index, targets)
         if haste <= 1.0:
             return targets
         return parametrize(path, velocity / haste, acceleration / haste**2, self.dt, stage=stage)
 
-    def _haste(self, targets: tf.Float) -> float:
-        """By what a motion (k, n) must be slowed down for what is held; at most 1 when it may stay as it is."""
-        if self.held is None or len(targets) < 2:
+    def haste(self, arm: int, targets: tf.Float) -> float:
+        """By what a motion (k, n) of an arm must be slowed down for what it holds; at most 1 when it may stay as it is."""
+        held = self.loads[arm]
+        if held is None or len(targets) < 2:
             return 1.0
-        body = self.world.items[self.held.item].body
-        centre = self.held.T_tcp_item @ np.append(self.world.model.body_ipos[body], 1.0)
-        way = np.array([(self.kin.forward(joints) @ centre)[:3] for joints in (targets[0], *targets, targets[-1])])
+        body = self.world.items[held.item].body
+        centre = held.T_tcp_item @ np.append(self.world.model.body_ipos[body], 1.0)
+        kin = kinematics(self.robot.name, arm)
+        way = np.array([(kin.forward(joints) @ centre)[:3] for joints in (targets[0], *targets, targets[-1])])
         velocity = np.diff(way, axis=0) / self.dt
         fastest = float(np.linalg.norm(velocity, axis=1).max())
         hardest = float(np.linalg.norm(np.diff(velocity, axis=0), axis=1).max()) / self.dt
@@ -344,8 +348,10 @@ class Controller:
                 self.check_held(stage)
         self.wait(3)
 
-    def step(self, joints: tf.Float | None = None, base: tf.Float | None = None) -> None:
-        """One control step towards arm joints (and base joints), the gripper as last commanded."""
+    def step(
+        self, joints: tf.Float | None = None, base: tf.Float | None = None, arms: Mapping[int, tf.Float] | None = None
+    ) -> None:
+        """One control step towards arm joints (and base joints, and joints of several `arms`), the grippers as last commanded."""
         if self.session.timed_out:
             horizon = self.world.scenario.task.horizon
             raise MotionError("goal.timeout", f"out of time after {horizon:g} s", value=self.world.time, limit=horizon)
@@ -354,6 +360,8 @@ class Controller:
             command[: self.base_size] = base
         if joints is not None:
             command[self.arm] = joints
+        for arm, there in (arms or {}).items():
+            command[self.world.arm_slices[arm]] = there
         for hand, part, closing in zip(self.world.grippers, self.world.hand_slices, self.closings, strict=True):
             command[part] = hand.action(closing)
         self.session.step(command, self.label)
