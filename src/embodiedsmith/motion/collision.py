@@ -218,7 +218,7 @@ class CollisionChecker(Space):
             bad |= (dist < clearance) & (np.sort(owners, axis=1) == (1, held)).all(axis=1)
         # an arm never keeps a margin from itself
         arms = self._geom_arm[contact.geom]
-        mine = np.isin(owners, self._world.robot_owners).all(axis=1)
+        mine = self._robot_geoms[contact.geom].all(axis=1)
         crossed = mine & (arms[:, 0] != arms[:, 1]) & (arms >= 0).all(axis=1)
         bad = (bad & ((dist < TOUCH) | ~mine)) | (crossed & (dist < clearance))
         if not bad.any():

@@ -26,6 +26,7 @@ from embodiedsmith.world import transforms as tf
 
 if TYPE_CHECKING:
     from embodiedsmith.motion.clearing import Sweep
+    from embodiedsmith.motion.handing import HandOver
     from embodiedsmith.motion.placing import Spot
 
 SLIP = 0.02  # [m] a held item may shift in the hand before it counts as lost
@@ -100,6 +101,8 @@ class Controller:
         """Where it was found, when an item was picked, that the step that puts it down can be done."""
         self.dead_ends: dict[tuple[object, ...], MotionError | None] = {}
         """What has been found out about putting things down after a drive; see `skills.navigate.dead_end`."""
+        self.arranged: dict[str, HandOver] = {}
+        """How each item was found, when it was picked, to be handed over."""
         self.inserted: tuple[Step, ...] = ()
         """Steps found necessary after the present one, to be done before those that were planned."""
         self.served: int | None = None

@@ -80,6 +80,16 @@ def plans(
             return
 
 
+def as_arranged(control: Controller, plan: HandOver, load: Load) -> HandOver | None:
+    """A hand-over found before, for the item as it hangs in the giver's hand now; None when it does not go like that."""
+    joints = _brought(control, plan.giver, load, plan.T_world_item)
+    if joints is None:
+        return None
+    T_tcp = plan.T_world_item @ tf.inverse(plan.T_tcp_item)
+    grasp = plan.grasp, T_tcp
+    return _take(control, plan.giver, plan.taker, load, plan.T_world_item, joints, grasp, Tally(), near=plan.approach[-1])
+
+
 def take_again(control: Controller, plan: HandOver, load: Load) -> HandOver | None:
     """The same hand-over with the item as it really hangs where it was brought; None when it does not go like that any more."""
     now = control.world.item_pose(plan.item)

@@ -72,7 +72,11 @@ def run(control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...]) 
     control.park_others(stage=STAGE)
     load = Load(item, control.world.item_pose(item), held.T_tcp_item, control.world.gripper(giver))
     tally = Tally()
-    plan = hand_over_plan(control, giver, taker, load, upcoming, tally)
+    arranged = control.arranged.pop(item, None)
+    plan = None
+    if arranged is not None and (arranged.giver, arranged.taker) == (giver, taker):
+        plan = handing.as_arranged(control, arranged, load)
+    plan = plan or hand_over_plan(control, giver, taker, load, upcoming, tally)
     if plan is None:
         raise tally.error(STAGE, item, (name,))
     _meet(control, plan)

@@ -90,7 +90,10 @@ def _for_hand_over(
             found = hand_over_plan(control, giver, taker, grasped(control, item, plan), upcoming, later)
             control.use(giver)
             control.look()
-            return None if found is not None else later.error("hand_over", item)
+            if found is None:
+                return later.error("hand_over", item)
+            control.arranged[item] = found
+            return None
 
         out = grasping.outward(control, item, place)
         tally = Tally()
