@@ -97,12 +97,13 @@ def take_again(control: Controller, plan: HandOver, load: Load) -> HandOver | No
     return _take(control, plan.giver, plan.taker, load, now, plan.meet, (plan.grasp, T_tcp), Tally(), near=plan.approach[-1])
 
 
-def leaves_room(control: Controller, item: str, T_tcp_item: tf.Float) -> bool:
-    """Whether a hand that holds an item like that leaves a place on it for another hand."""
-    mine = tf.inverse(T_tcp_item)[:3, 3]
+def room(control: Controller, item: str, T_tcp_item: tf.Float | None = None) -> float:
+    """How far [m] the farthest grasp of an item is from where a hand holds it; None: from any other grasp."""
     limit = control.hand.max_width - FINGER_ROOM
     grasps = [g for g in control.world.assets[item].affordances.grasps if g.body == "root" and g.width <= limit]
-    return any(np.linalg.norm(np.subtract(g.pose.position, mine)) > BESIDE for g in grasps)
+    points = np.array([g.pose.position for g in grasps]).reshape(-1, 3)
+    mine = points if T_tcp_item is None else tf.inverse(T_tcp_item)[None, :3, 3]
+    return float(np.linalg.norm(points[:, None] - mine[None], axis=2).max(initial=0.0))
 
 
 # ------------------------------------------------------------------ where

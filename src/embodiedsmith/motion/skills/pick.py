@@ -75,6 +75,11 @@ def _for_hand_over(
         MotionError: `pick.unreachable`, `pick.blocked`, `pick.no_grasp`; `pick.dead_end`, caused by the error of the hand-over.
     """
     item, place = args[:2]
+    if (room := handing.room(control, item)) < handing.BESIDE:
+        raise MotionError(
+            "pick.no_grasp", f"a hand that holds {item} leaves no room for a second hand", subjects=(item,),
+            value=room, limit=handing.BESIDE,
+        )  # fmt: skip
     error: MotionError | None = None
     for giver, taker in pairs:
         control.use(giver)
@@ -84,7 +89,7 @@ def _for_hand_over(
         def ready(plan: GraspPlan, giver: int = giver, taker: int = taker) -> MotionError | None:
             nonlocal looked
             later = Tally()
-            if not handing.leaves_room(control, item, plan.T_tcp_item) or looked == HAND_OVERS:
+            if handing.room(control, item, plan.T_tcp_item) < handing.BESIDE or looked == HAND_OVERS:
                 return later.error("hand_over", item)
             looked += 1
             found = hand_over_plan(control, giver, taker, grasped(control, item, plan), upcoming, later)
