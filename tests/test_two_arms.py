@@ -259,7 +259,7 @@ def test_hands_are_named_in_words(text: str, hands: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("text", ["pass the stick", "把木棍递给盘子"])
 def test_handing_to_nobody_is_not_understood(text: str) -> None:
-    with pytest.raises(NotUnderstood, match="hand|递给右手"):
+    with pytest.raises(NotUnderstood, match=r"hand|递给右手"):
         read(text)
 
 

@@ -69,7 +69,7 @@ class Kinematics:
         self.mount, self._shoulder, self._stretch = self._measure()
 
     def _measure(self) -> tuple[tf.Float, tf.Float, float]:
-        """Where the first and second joint are in the base frame (3,), and length [m] of the chain from the latter to the tool."""
+        """Where the first and second joint are in the base frame (3,), and length [m] of the chain from there to the tool."""
         data = mujoco.MjData(self.model)
         mujoco.mj_kinematics(self.model, data)
         points = [data.xanchor[self.model.joint(j).id].copy() for j in self.arm.joints[1:]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 
 import mujoco
 import numpy as np
@@ -29,7 +30,7 @@ class TeamChecker(CollisionChecker):
         self._loads: dict[int, tuple[str, tf.Float]] = {}
         self._closings = dict.fromkeys(arms, 0.0)
         ends = np.cumsum([0, *(world.arm_slices[a].stop - world.arm_slices[a].start for a in arms)])
-        self._parts = [slice(int(a), int(b)) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+        self._parts = [slice(int(a), int(b)) for a, b in pairwise(ends)]
 
     def look(self, control: Controller) -> None:
         """Take the world as it is now, with what each arm holds and how far its fingers are open."""

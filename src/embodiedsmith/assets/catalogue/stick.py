@@ -27,7 +27,9 @@ CATEGORY = Category(
     tags=frozenset({"toy"}),
     build=build,
     params={
-        "length": Param(default=0.24, low=0.16, high=0.34, unit="m", meaning="along x", source="relay batons 280-300 mm", scales=True),
+        "length": Param(
+            default=0.24, low=0.16, high=0.34, unit="m", meaning="along x", source="relay batons 280-300 mm", scales=True
+        ),
         "side": Param(default=0.026, low=0.020, high=0.040, unit="m", meaning="of its square section", source="bars 20-40 mm"),
     },
     colors=("brown", "red", "blue", "green", "yellow", "orange", "white", "black", "beige"),

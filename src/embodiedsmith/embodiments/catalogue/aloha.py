@@ -26,7 +26,7 @@ _STIFFNESS = (2500.0, 3000.0, 2500.0, 800.0, 500.0, 200.0)
 _SETTLING = 0.02
 """Servo damping over stiffness [s]: about critical damping of the stretched arm."""
 _ROTOR = (0.1, 0.395, 0.383, 0.14, 0.02, 0.02)
-"""Inertia of the geared motors felt at the joints [kg m^2]: menagerie's, and of the same order where it gives none or next to none."""
+"""Inertia of the geared motors felt at the joints [kg m^2]: menagerie's, of the same order where it has next to none."""
 _HOME = (0.0, -0.60, 0.40, 0.0, 1.30, 0.0)
 
 _FORCE = 30.0
@@ -98,7 +98,7 @@ def build() -> mujoco.MjSpec:
             spec.delete(geom)
     for camera in list(spec.cameras):
         spec.delete(camera)
-    simplify_visuals(spec, folder / spec.meshdir, max_faces=1500)
+    simplify_visuals(spec, folder / spec.meshdir)
     for exclude in list(spec.excludes):
         spec.delete(exclude)
     for a, b in _EXCLUDED:
@@ -163,9 +163,7 @@ def _hand(spec: mujoco.MjSpec, side: str) -> None:
 def _collision(body: Any, low: Point, high: Point, **properties: Any) -> Any:
     middle = tuple((a + b) / 2 for a, b in zip(low, high, strict=True))
     half = tuple((b - a) / 2 for a, b in zip(low, high, strict=True))
-    return body.add_geom(
-        type=mujoco.mjtGeom.mjGEOM_BOX, pos=middle, size=half, group=3, mass=0.0, density=0.0, **properties
-    )
+    return body.add_geom(type=mujoco.mjtGeom.mjGEOM_BOX, pos=middle, size=half, group=3, mass=0.0, density=0.0, **properties)
 
 
 def _described(side: str) -> Arm:

@@ -36,7 +36,9 @@ def arm_index(control: Controller, name: str) -> int:
     return names.index(name)
 
 
-def hand_over_plan(control: Controller, giver: int, taker: int, load: Load, upcoming: tuple[Step, ...], tally: Tally) -> HandOver | None:
+def hand_over_plan(
+    control: Controller, giver: int, taker: int, load: Load, upcoming: tuple[Step, ...], tally: Tally
+) -> HandOver | None:
     """The best way to hand over what the giver holds, or will hold, such that the taker can put it down as the plan says."""
     following = place_of_item(load.item, upcoming)
 

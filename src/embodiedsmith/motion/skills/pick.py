@@ -109,9 +109,7 @@ def _for_hand_over(
     raise error or MotionError("pick.no_grasp", f"there is no second arm to hand {item} to", subjects=(item,))
 
 
-def _grasp_plan(
-    control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...], failed: Sequence[GraspPlan]
-) -> GraspPlan:
+def _grasp_plan(control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...], failed: Sequence[GraspPlan]) -> GraspPlan:
     """See `grasp_plan`: of the arm in use. The checker must look at the present world."""
     item, place = args[:2]
     following = place_of_item(item, upcoming)
