@@ -132,10 +132,11 @@ def _hand(spec: mujoco.MjSpec, side: str) -> None:
         a, b = (low, high) if finger == "left" else ((low[0], -high[1], low[2]), (high[0], -low[1], high[2]))
         contact.make_pad(_collision(spec.body(f"{side}/{finger}_finger_link"), a, b, name=f"{side}/{finger}_pad"))
         joint = spec.joint(f"{side}/{finger}_finger")
+        joint.range = (_MEET, _OPEN)  # where the tips meet; menagerie's go on into each other
         joint.damping, joint.armature = [_FORCE / _SPEED, 0.0, 0.0], _FINGER_ROTOR
     link, palm = spec.body(f"{side}/gripper_link"), spec.body(f"{side}/gripper_base")
-    half = math.sqrt(0.5)  # z along the link's x, out of the palm; y along the rail
-    link.add_site(name=f"{side}/tcp", pos=_TCP, quat=(half, 0.0, half, 0.0), size=(0.005, 0.005, 0.005), group=4)
+    half = math.sqrt(0.5)  # z along the link's x, out of the palm; y along the rail; x ahead when the hand points down
+    link.add_site(name=f"{side}/tcp", pos=_TCP, quat=(0.0, half, 0.0, half), size=(0.005, 0.005, 0.005), group=4)
     tilt = 2.70525955359 / 2.0  # menagerie's: the camera looks past the fingertips
     palm.add_camera(
         name=_CAMERAS[side], pos=(0.0, -0.0824748, -0.0095955), quat=(math.cos(tilt), math.sin(tilt), 0.0, 0.0), fovy=58.0
