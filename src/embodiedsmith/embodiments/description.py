@@ -89,7 +89,8 @@ class Arm:
 class Base:
     """What carries the arm."""
 
-    kind: Literal["fixed", "planar"]
+    kind: Literal["fixed", "planar", "floating"]
+    """Floating: it stands on its own feet, by a free joint and a balance controller on board (`Robot.onboard`)."""
     joints: tuple[str, ...] = ()
     """Planar: the slides along world x and y, then the hinge about z. Fixed: none."""
     actuators: tuple[str, ...] = ()
@@ -99,7 +100,12 @@ class Base:
     """[m/s, m/s, rad/s]."""
     acceleration_limits: tuple[float, ...] = ()
     footprint: tuple[float, float] = (0.3, 0.3)
-    """Full extents along x and y of the mount or vehicle on the floor [m]."""
+    """Full extents along x and y of the mount, vehicle or feet on the floor [m]."""
+
+    @property
+    def stands(self) -> bool:
+        """Whether it stays where the scenario puts it."""
+        return self.kind != "planar"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,7 +133,10 @@ class Robot:
     arms: tuple[Arm, ...]
     cameras: tuple[RobotCamera, ...] = ()
     arm_height: float = 0.0
-    """Height of the first arm's own base above the origin of the robot's base [m]: 0 for a fixed base."""
+    """Height of the first arm's own base above the origin of the robot's base [m]; a fixed base is mounted by so much below the
+    work surface."""
+    work: tuple[float, float] = (0.30, 0.70)
+    """Horizontal distances from the base [m] between which things lie well to be taken from above."""
     models: tuple[str, ...] = ()
     """Menagerie models that `build` takes from `models.folder`: so that one can tell whether they are here without a download."""
     excluded_collisions: tuple[tuple[str, str], ...] = ()

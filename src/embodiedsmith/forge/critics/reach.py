@@ -79,7 +79,7 @@ class _Arm:
         assert base is not None  # a world has one
         self.world = world
         self.kin: Kinematics = kinematics(world.robot.name)
-        self.stands = world.robot.base.kind == "fixed"
+        self.stands = world.robot.base.stands
         self.T_world_base = tf.matrix(base)
         self._T_base_world = tf.inverse(self.T_world_base)
 

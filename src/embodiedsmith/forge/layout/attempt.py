@@ -83,7 +83,7 @@ class Attempt:
             self._set_base(given)
         if self.surface is not None and self.surface not in self.roots:
             self._seek(self.items[self.surface], furniture.before_robot(self, self.items[self.surface]))
-        late = not self.anticipate and self.robot.base.kind != "fixed"
+        late = not self.anticipate and not self.robot.base.stands
         if given is None and not late:
             self._set_base(robot.new_base(self))
         for item in sorted(self._unplaced(), key=self._priority):
@@ -172,7 +172,7 @@ class Attempt:
 
     def _anywhere_before_robot(self) -> Draw:
         def draw() -> Pose:
-            angle, away, yaw = (float(self.rng.uniform(*r)) for r in ((-1.2, 1.2), reach.GRASP_REACH, (-math.pi, math.pi)))
+            angle, away, yaw = (float(self.rng.uniform(*r)) for r in ((-1.2, 1.2), self.robot.work, (-math.pi, math.pi)))
             local = Pose.planar(away * math.cos(angle), away * math.sin(angle), 0.0, yaw)
             T = tf.matrix(self.base) @ tf.matrix(local)
             T[2, 3] = 0.0

@@ -19,15 +19,28 @@ if TYPE_CHECKING:
     from embodiedsmith.forge.layout.attempt import Attempt
 
 SHOULDER_AXIS = 0.33  # [m] height of the first joint that lifts the arm above its mount (Franka: 0.333 m)
-KEEP_OUT = 0.22  # [m] from the base's axis, nothing stands there
-GRASP_REACH = (0.30, 0.70)  # [m] horizontally from the base, to grasp from above
-HANDLE_REACH = (0.25, 0.80)  # [m] horizontally from the base, to pull a handle
-CAVITY_REACH = (0.30, 0.82)  # [m] horizontally from the base, to reach into something
+KEEP_OUT = 0.08  # [m] before where the robot works, nothing stands
+NEARER, FARTHER, DEEPER = 0.05, 0.10, 0.12  # [m] beyond where the robot takes things from above: handles, handles, into something
 ENTRY = 0.2  # part of a cavity's depth before its middle where things are set down from its front
 EDGE_REACH = 0.40  # [m] from a surface's near edge that a mobile robot in front of it reaches
 FROM_FRONT = 0.35  # least cosine between a front's normal and the way to the base from which an arm gets into it (70 degrees)
 CLIMB = 12  # steps that bring furniture within reach
 ANYWHERE = -math.inf  # excess of what need not be in reach
+
+
+def grasp_reach(attempt: Attempt) -> tuple[float, float]:
+    """Distances [m] horizontally from the base, to grasp from above."""
+    return attempt.robot.work
+
+
+def handle_reach(attempt: Attempt) -> tuple[float, float]:
+    """The same, to pull a handle."""
+    return attempt.robot.work[0] - NEARER, attempt.robot.work[1] + FARTHER
+
+
+def cavity_reach(attempt: Attempt) -> tuple[float, float]:
+    """The same, to reach into something."""
+    return attempt.robot.work[0], attempt.robot.work[1] + DEEPER
 
 
 def excess(attempt: Attempt, item: Item, T: Float) -> float:
@@ -41,20 +54,20 @@ def excess(attempt: Attempt, item: Item, T: Float) -> float:
 
 def point_excess(attempt: Attempt, item: str, point: Float) -> float:
     """By how much [m] a point is beyond where the robot grasps, for a thing that the task concerns; negative: within."""
-    if not attempt.anticipate or attempt.robot.base.kind != "fixed" or not attempt.needs.concerns(item):
+    if not attempt.anticipate or not attempt.robot.base.stands or not attempt.needs.concerns(item):
         return ANYWHERE
-    return _outside(distance(attempt, point), GRASP_REACH, 0.04 * attempt.comfort)
+    return _outside(distance(attempt, point), grasp_reach(attempt), 0.04 * attempt.comfort)
 
 
 def _thing(attempt: Attempt, item: Item, T: Float) -> float:
     """For a free item: whether it can be grasped where it is, which is only asked of what the task concerns."""
-    if attempt.robot.base.kind == "fixed":
+    if attempt.robot.base.stands:
         away = distance(attempt, T[:3, 3])
         if not attempt.needs.concerns(item.id):
-            return KEEP_OUT - away
+            return attempt.robot.work[0] - KEEP_OUT - away
         comfort = 0.04 * attempt.comfort
         inside = item.relation == "inside" and item.parent is not None and attempt.items[item.parent].fixed
-        return _outside(away, CAVITY_REACH if inside else GRASP_REACH, comfort)
+        return _outside(away, cavity_reach(attempt) if inside else grasp_reach(attempt), comfort)
     if not attempt.needs.concerns(item.id) or item.parent is None or item.relation == "inside":
         return ANYWHERE
     return from_front(attempt, item.parent, T[:3, 3]) - EDGE_REACH
@@ -65,13 +78,14 @@ def _furniture(attempt: Attempt, item: Item, T: Float) -> float:
     ways = [part for part in attempt.needs.parts if part.item == item.id]
     required = [part_excess(attempt, item, part, T) for part in ways if part.required]
     choices = [part_excess(attempt, item, part, T) for part in ways if not part.required]
-    if not ways and attempt.robot.base.kind == "fixed":
+    if not ways and attempt.robot.base.stands:
         if any(i.parent == item.id and i.relation == "on" and attempt.needs.concerns(i.id) for i in attempt.items.values()):
-            return _outside(distance(attempt, T[:3, 3]), GRASP_REACH, 0.0)
+            beyond = _outside(distance(attempt, T[:3, 3]), grasp_reach(attempt), 0.0)
+            return min(beyond, _edge(attempt, item, T) - attempt.robot.work[0])
         if attempt.needs.concerns(item.id):
-            return _outside(distance(attempt, T[:3, 3]), (HANDLE_REACH[0], CAVITY_REACH[1]), 0.0)
+            return _outside(distance(attempt, T[:3, 3]), (handle_reach(attempt)[0], cavity_reach(attempt)[1]), 0.0)
     worst = max([*required, min(choices, default=ANYWHERE)])
-    faced = attempt.robot.base.kind == "fixed" and any(part.joint or _entered(attempt, item, part) for part in ways)
+    faced = attempt.robot.base.stands and any(part.joint or _entered(attempt, item, part) for part in ways)
     return max(worst, _behind(attempt, T)) if faced else worst
 
 
@@ -103,7 +117,7 @@ def climbed(
 def part_excess(attempt: Attempt, item: Item, part: Part, T: Float) -> float:
     """By how much [m] one part of furniture is beyond reach; negative: within."""
     grips, inner = attempt.points[part]
-    if attempt.robot.base.kind != "fixed":
+    if not attempt.robot.base.stands:
         if item.parent is None or not len(grips):
             return ANYWHERE
         return max(from_front(attempt, item.parent, p) for p in apply(T, grips)) - EDGE_REACH - 0.1
@@ -111,12 +125,12 @@ def part_excess(attempt: Attempt, item: Item, part: Part, T: Float) -> float:
         return ANYWHERE
     points = apply(T, np.concatenate([grips, inner])) - attempt.base.position
     away = np.hypot(points[:, 0], points[:, 1])
-    found = float(np.hypot(away, points[:, 2] - SHOULDER_AXIS).max()) - attempt.robot.arm.reach
+    found = float(np.hypot(away, points[:, 2] - attempt.robot.arm_height - SHOULDER_AXIS).max()) - attempt.robot.arm.reach
     if len(grips):
-        low, high = HANDLE_REACH[0] + 0.1 * attempt.comfort, HANDLE_REACH[1] - 0.05 * attempt.comfort
+        low, high = handle_reach(attempt)[0] + 0.1 * attempt.comfort, handle_reach(attempt)[1] - 0.05 * attempt.comfort
         found = max(found, low - float(away[: len(grips)].min()), float(away[: len(grips)].max()) - high)
     if len(inner):
-        found = max(found, _outside(float(away[-1]), CAVITY_REACH, 0.0))
+        found = max(found, _outside(float(away[-1]), cavity_reach(attempt), 0.0))
     return found
 
 
@@ -151,6 +165,13 @@ def _outside(value: float, span: tuple[float, float], play: float) -> float:
 def distance(attempt: Attempt, point: Float) -> float:
     """Horizontal distance [m] of a world point from the robot's base."""
     return float(np.hypot(point[0] - attempt.base.position[0], point[1] - attempt.base.position[1]))
+
+
+def _edge(attempt: Attempt, item: Item, T: Float) -> float:
+    """Horizontal distance [m] of the nearest point of furniture from the robot's base."""
+    low, high = (np.asarray(c)[:2] for c in attempt.built[item.id].extents)
+    base = apply(tf.inverse(T), np.asarray(attempt.base.position)[None])[0, :2]
+    return float(np.linalg.norm(np.maximum(np.maximum(low - base, base - high), 0.0)))
 
 
 def from_front(attempt: Attempt, carrier: str, point: Float) -> float:
