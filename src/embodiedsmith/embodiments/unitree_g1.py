@@ -27,7 +27,7 @@ WAIST = ("waist_yaw", "waist_roll", "waist_pitch")
 LEG = ("hip_pitch", "hip_roll", "hip_yaw", "knee", "ankle_pitch", "ankle_roll")
 _ARM = ("shoulder_pitch", "shoulder_roll", "shoulder_yaw", "elbow", "wrist_roll", "wrist_pitch", "wrist_yaw")
 
-_HOME = (0.62, -1.01, -1.08, -0.70, 0.57, 0.53, 0.38)
+_HOME = (-0.35, -1.02, -0.20, -0.21, -0.23, 0.60, 0.56)
 """Of the right arm [rad]: the elbow bent beside the body, the palm turned down and inwards over the work, well inside all limits."""
 _MIRRORED = (1.0, -1.0, -1.0, 1.0, -1.0, 1.0, -1.0)
 """Signs that turn joints of the right arm into the same posture of the left."""
