@@ -235,6 +235,10 @@ class Fragment:
         density = mass / (np.pi * radius**2 * height)
         self._add_mass(body, solids.cylinder_inertial(radius, height, density, center, (0.0, 0.0, 1.0)))
 
+    def look(self, finish: Finish) -> str:
+        """Name of the fragment's render material for a finish, made when it is not there yet."""
+        return self._look(finish)
+
     # The end
 
     def finish(self, affordances: Affordances, *, fixed: bool = False) -> Asset:

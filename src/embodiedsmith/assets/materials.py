@@ -65,10 +65,14 @@ MATERIALS: dict[str, Material] = _materials(
              source="dry cellulose sponge 60-120 kg/m3"),
     Material(name="cotton", density=200, friction=0.6, color="white", texture="weave", specular=0.0, shininess=0.0,
              source="terry 300-600 g/m2 at 1.5-3 mm, woven cotton 150-250 g/m2 at 1 mm; cotton on wood about 0.6"),
+    Material(name="plush", density=150, friction=0.8, color="pink", texture="pores", specular=0.0,
+             source="polyester wadding 20-60 kg/m3 in a cover of 400 g/m2, rattle and label: soft cubes of 5-9 cm weigh 25-80 g"),
     Material(name="fruit", density=850, friction=0.5, color="red", specular=0.35, shininess=0.5,
              source="apple 0.80-0.87 g/cm3 (Mohsenin, Physical Properties of Plant and Animal Materials)"),
     Material(name="citrus", density=950, friction=0.5, color="yellow", specular=0.25, texture="speckle",
              source="lemon and orange 0.93-0.98 g/cm3 (Mohsenin)"),
+    Material(name="liquid", density=1000, friction=0.0, color="blue", specular=0.9, shininess=0.9,
+             source="water at 4 degrees: 1.000 g/cm3; between a liquid and a wall there is no dry friction"),
 )  # fmt: skip
 """Every material the catalogue knows, by its name in an `AssetSpec`."""
 

@@ -17,17 +17,21 @@ from embodiedsmith.spec.scenario import AgentName, Mode
 @dataclass(frozen=True, kw_only=True)
 class Bench(Command):
     """Run a benchmark: `speed` measures steps, episodes, frames and memory on one core of this machine; `briefs` tries everyday
-    sentences over many seeds and counts which give verified demonstrations; `scenes` watches whether scenes of autonomous mode
-    stay at rest; `language` asks an agent fixed requests in English and Chinese and counts which it understands; `forge` forges
-    fixed requests of one to many skills in every mode at equal budget, then measures what lessons are worth."""
+    sentences over many seeds and counts which give verified demonstrations, `bodies` sentences for every embodiment and kind of
+    matter; `scenes` watches whether scenes of autonomous mode stay at rest; `language` asks an agent fixed requests in English
+    and Chinese and counts which it understands; `forge` forges fixed requests of one to many skills in every mode at equal
+    budget,
+    then measures what lessons are worth."""
 
-    name: Positional[Literal["speed", "briefs", "scenes", "language", "forge"]]
+    name: Positional[Literal["speed", "briefs", "bodies", "scenes", "language", "forge"]]
     """Which benchmark."""
     n: Annotated[int | None, tyro.conf.arg(name="episodes", aliases=("-n",))] = None
-    """`speed`: accepted episodes to measure each rate over (30). `briefs`: seeds a sentence (10). `scenes`: scenes forged (300).
-    `forge`: seeds a request (3)."""
+    """`speed`: accepted episodes to measure each rate over (30). `briefs`, `bodies`: seeds a sentence (10). `scenes`: scenes
+    forged (300). `forge`: seeds a request (3)."""
     workers: int = 1
-    """`scenes`, `forge`: processes that forge."""
+    """`briefs`, `bodies`, `scenes`, `forge`: processes that forge."""
+    only: str | None = None
+    """`bodies`: the one embodiment or kind of matter to try."""
     watched: Annotated[Path | None, tyro.conf.arg(name="run")] = None
     """`scenes`: folder of a run whose scenes are watched instead."""
     agent: AgentName = "rule"
@@ -37,19 +41,22 @@ class Bench(Command):
     budget: float = 300.0
     """`forge`: what one forging may cost: simulated seconds and plans."""
     out: Path | None = None
-    """`forge`: folder that keeps every trial; a second call with it goes on where the first stopped."""
+    """`briefs`, `bodies`, `forge`: folder that keeps every trial; a second call with it goes on where the first stopped."""
 
     def run(self) -> Outcome:
         """Measure."""
-        from embodiedsmith.bench import briefs, forge, language, scenes, speed
+        from embodiedsmith.bench import bodies, briefs, forge, language, scenes, speed
 
         def say(text: str) -> None:
             if not self.quiet:
                 print(text, file=sys.stderr, flush=True)
 
         if self.name == "briefs":
-            found = briefs.measure(seeds=self.n or 10, say=say)
-            return Outcome(text=f"{found['verified']} of {found['forged']} forged scenarios verified", data=found)
+            found = briefs.measure(seeds=self.n or 10, workers=self.workers, folder=self.out, say=say)
+            return Outcome(text="\n".join(found["table"]), data=found)
+        if self.name == "bodies":
+            found = bodies.measure(seeds=self.n or 10, only=self.only, workers=self.workers, folder=self.out, say=say)
+            return Outcome(text="\n".join(found["table"]), data=found)
         if self.name == "language":
             found = language.measure(agent=self.agent, seed=self.seed or 0, say=say)
             return Outcome(text=f"{found['correct']} of {found['asked']} requests understood or rightly refused", data=found)

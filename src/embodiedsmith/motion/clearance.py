@@ -29,6 +29,7 @@ def clearance(world: World, recording: Recording) -> float:
     model.geom_contype[:], model.geom_conaffinity[:] = 0, 0
     model.geom_contype[links & ((world.model.geom_contype | world.model.geom_conaffinity) != 0)] = 1
     model.geom_conaffinity[things] = 1
+    model.flex_contype[:] = model.flex_conaffinity[:] = 0  # what is soft is its shape at rest
     model.geom_margin[things] = FARTHEST
     model.body_margin[:] = 0.0
     np.maximum.at(model.body_margin, model.geom_bodyid, model.geom_margin)

@@ -266,6 +266,8 @@ class Survey:
         self.facts |= {("untopped", item), ("graspable" if fits else "bulky", item), ("item_zone", item, self.zone(item))}
         if item not in self.still:
             self.facts.add(("loose", item))
+        if (matter := self.world.assets[item].matter) is not None and matter.kind == "soft":
+            self.facts.add(("soft", item))
         if item == self.held:
             return
         self.facts.add(("at", item, self._spot(item, self.at[item])))

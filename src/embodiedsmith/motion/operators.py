@@ -39,6 +39,8 @@ FACTS: dict[str, tuple[str, ...]] = {
     "graspable": ("item",),
     "bulky": ("item",),
     "loose": ("item",),
+    "soft": ("item",),
+    "squeezed": ("item",),
     "wanted_near": ("item", "item"),
     "wanted_beside": ("item", "item", "side"),
     "wanted_between": ("item", "item", "item"),

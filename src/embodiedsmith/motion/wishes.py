@@ -121,6 +121,7 @@ WANTED: dict[str, Callable[[Wish, Predicate], Iterable[Fact]]] = {
     "closed": _want_part("shut"),
     "grasped": lambda _, p: [("holding", p.args[0])],
     "lifted": lambda _, p: [("holding", p.args[0])],
+    "squeezed": lambda _, p: [("squeezed", p.args[0])],
     "upright": lambda _, p: [("upright", p.args[0])],
     "near": lambda _, p: [("near", *p.args)],
     "between": lambda _, p: [("between", *p.args)],
@@ -184,7 +185,7 @@ def contradiction(situation: Situation) -> tuple[Fact, Fact] | None:
         alike = first[1] == second[1]
         one_item_twice = names == {"at"} and alike
         two_in_hand = names == {"holding"}
-        in_hand_and_put = names == {"holding", "at"} and alike
+        in_hand_and_put = names in ({"holding", "at"}, {"squeezed", "at"}) and alike
         open_and_shut = names == {"opened", "shut"} and alike
         if one_item_twice or two_in_hand or in_hand_and_put or open_and_shut or _on_two_sides(first, second):
             return first, second

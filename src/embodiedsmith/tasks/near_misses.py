@@ -250,7 +250,8 @@ def _place(world: World, poses: dict[str, Float]) -> None:
 def _riders(world: World, item: str, bodies: np.ndarray) -> list[str]:
     """Free things that stand on or in bodies of an item, or on what does, by the contacts there are."""
     contact = world.data.contact
-    pairs = world.model.geom_bodyid[contact.geom].reshape(-1, 2)  # normals point from the first to the second
+    soft = [world.items[world.owners[k]].body for k in world.solid_owner[world.model.ngeom :]]
+    pairs = np.append(world.model.geom_bodyid, soft).astype(int)[world.solids()]  # normals point from the first to the second
     upward = contact.frame[:, 2]
     lower = np.where(upward > 0, pairs[:, 0], pairs[:, 1])
     upper = np.where(upward > 0, pairs[:, 1], pairs[:, 0])

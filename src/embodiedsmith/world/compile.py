@@ -21,6 +21,8 @@ from embodiedsmith.runtime.errors import SmithError
 from embodiedsmith.spec import AssetSpec, Item, Scenario, SceneSpec
 from embodiedsmith.world import transforms as tf
 from embodiedsmith.world.errors import CompileError
+from embodiedsmith.world.liquid import vessel
+from embodiedsmith.world.liquid.painting import add_mesh
 from embodiedsmith.world.sheets import add_ties
 
 PHYSICS_HZ = 240
@@ -69,6 +71,8 @@ def compile_scenario(scenario: Scenario, *, physics_hz: int = PHYSICS_HZ) -> Com
         model = spec.compile()
     except ValueError as error:
         raise CompileError(f"MuJoCo refuses the model: {error}", where=scenario.id) from error
+    if spilling := vessel.faults(model, scenario.scene, built):
+        raise CompileError("a liquid has no place to be", where=scenario.id, faults=spilling)
     return Compiled(scenario, spec, model, robot, built, nominal)
 
 
@@ -220,7 +224,10 @@ def _add_lights_and_cameras(spec: mujoco.MjSpec, scene: SceneSpec) -> None:
 def _attach_item(spec: mujoco.MjSpec, item: Item, asset: Asset, T_world_root: tf.Float) -> None:
     frame = spec.worldbody.add_frame(pos=T_world_root[:3, 3], quat=tf.quaternion(T_world_root[:3, :3]))
     spec.attach(asset.mjspec, prefix=f"{item.id}/", frame=frame)
-    if not item.fixed and not (asset.matter is not None and asset.matter.kind == "cloth"):
+    if asset.matter is not None and asset.matter.kind == "liquid":
+        spec.body(f"{item.id}/root").mocap = True  # shows the middle of its particles
+        add_mesh(spec, item.id, round(asset.mass / vessel.DENSITY / asset.matter.spacing**3))
+    elif not item.fixed and not (asset.matter is not None and asset.matter.kind == "cloth"):
         spec.body(f"{item.id}/root").add_freejoint(name=f"{item.id}/free")
     if item.relation == "attached":
         _add_wall(spec, item.id, asset, T_world_root)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import mujoco
 import numpy as np
@@ -26,8 +26,12 @@ from embodiedsmith.spec import Finding, Scenario, split_reference
 from embodiedsmith.world import transforms as tf
 from embodiedsmith.world.compile import PHYSICS_HZ, ROBOT, Compiled, compile_scenario, joint_position
 from embodiedsmith.world.errors import SettleError, WorldFault
+from embodiedsmith.world.liquid.vessel import CALM, liquid_items
 from embodiedsmith.world.sheets import Sheet, pinch
 from embodiedsmith.world.variation import Parts, Variation
+
+if TYPE_CHECKING:
+    from embodiedsmith.world.liquid.liquids import Liquids
 
 CONTROL_HZ = 20
 SETTLE_SPEED = 0.01  # [m/s] fastest free item counted as at rest
@@ -113,6 +117,8 @@ class World:
         free = {name: Parts(self.items[name].bodies, self.items[name].geoms) for name in self._free}
         self._variation = Variation(self.model, free, scenario.randomization)
         self._state_size = mujoco.mj_stateSize(self.model, STATE)
+        self.liquids = self._find_liquids()
+        """The liquids of the scene; None: there are none."""
         self.command = np.zeros(self.action_size)
         self.simulated = 0.0
         """Seconds of physics computed so far, settling included: what this world has cost [s]."""
@@ -131,10 +137,11 @@ class World:
             bodies = np.array([b for b in range(model.nbody) if model.body(b).name.startswith(f"{item.id}/")], dtype=int)
             geoms = np.flatnonzero(np.isin(model.geom_bodyid, bodies))
             qpos = dof = -1
-            if (matter := self.assets[item.id].matter) is not None and matter.kind == "cloth":
+            matter = self.assets[item.id].matter
+            if matter is not None and matter.kind == "cloth":
                 nominal = self.compiled.nominal[item.id]
                 self.sheets[item.id] = Sheet.of(model, item.id, matter.flex, nominal, len(self.robot.arms))
-            elif not item.fixed:
+            elif not item.fixed and not (matter is not None and matter.kind == "liquid"):
                 joint = model.joint(f"{item.id}/free")
                 qpos, dof = int(joint.qposadr[0]), int(joint.dofadr[0])
             self.items[item.id] = _ItemIndex(body, qpos, dof, bodies, geoms)
@@ -148,6 +155,17 @@ class World:
                 joint = model.joint(f"{item_id}/{name}")
                 self.joint_qpos[f"{item_id}.{name}"] = int(joint.qposadr[0])
                 self.joint_dof[f"{item_id}.{name}"] = int(joint.dofadr[0])
+
+    def _find_liquids(self) -> Liquids | None:
+        if not liquid_items(self.scenario.scene, self.assets):
+            return None
+        from embodiedsmith.world.liquid.liquids import Liquids  # brings a compiler along
+
+        hands = {int(self.model.site_bodyid[site]) for site in self.tcp_sites}
+        for body in range(self.model.nbody):  # parents come first
+            if int(self.model.body_parentid[body]) in hands:
+                hands.add(body)
+        return Liquids(self.model, self.scenario.scene, self.assets, sorted(hands))
 
     def _index_robot(self) -> None:
         model, robot = self.model, self.robot
@@ -317,6 +335,8 @@ class World:
         self.command = np.concatenate([robot_joints, *(hand.action(0.0) for hand in self.grippers)])
         data.ctrl[:] = self._drive(self.command, 0.0)
         mujoco.mj_forward(self.model, data)
+        if self.liquids is not None:
+            self.liquids.fill(data)
 
     def _parents_first(self) -> list[str]:
         order: list[str] = []
@@ -356,13 +376,15 @@ class World:
         spread = {name: sheet.middle(data) for name, sheet in self.sheets.items()}
         joints = np.array(list(self.joint_dof.values()), dtype=int)
         for _ in range(round(SETTLE_SECONDS / self.control_dt)):
-            mujoco.mj_step(self.model, data, self.substeps)
+            self._physics(self.substeps)
             self.simulated += self.control_dt
             speeds = self._speeds()
             swing = np.abs(data.qvel[joints]).max(initial=0.0)
             flutter = max((sheet.speed(data) for sheet in self.sheets.values()), default=0.0)
+            splash = 0.0 if self.liquids is None else self.liquids.speed()
             if (
                 flutter < SETTLE_SPEED
+                and splash < CALM
                 and speeds[:, 0].max(initial=0.0) < SETTLE_SPEED
                 and speeds[:, 1].max(initial=0.0) < SETTLE_TURN
                 and swing < SETTLE_TURN
@@ -417,19 +439,30 @@ class World:
             data.ctrl[:] = controls
             if noise is not None:
                 data.qfrc_applied[self.robot_dof] = noise[k] * self.effort()
-            mujoco.mj_step(self.model, data)
+            self._physics(1)
         self.simulated += self.control_dt
         self.command = target.copy()
+        if self.liquids is not None:
+            self.liquids.mark(data)
         mujoco.mj_kinematics(self.model, data)  # body poses are one step old after mj_step
         self.check(before)
         if self.sheets:
             pinch(self)
 
+    def _physics(self, steps: int) -> None:
+        """Physics steps; with liquids the fluid's own step comes in the middle of each."""
+        if self.liquids is None:
+            mujoco.mj_step(self.model, self.data, steps)
+            return
+        for _ in range(steps):
+            mujoco.mj_step1(self.model, self.data)
+            self.liquids.step(self.data)
+            mujoco.mj_step2(self.model, self.data)
+
     @property
     def plain(self) -> bool:
         """Whether a control step is controls and physics steps and nothing else, so that a `Batch` may take it in C."""
-        matters = [asset.matter.kind for asset in self.assets.values() if asset.matter is not None]
-        return not {"liquid", "cloth"} & set(matters)
+        return self.liquids is None and not self.sheets
 
     def controls(self, start: np.ndarray, target: np.ndarray) -> tf.Float:
         """Controls of all actuators at each substep on the way from one command to the next, shape (..., substeps, nu).
@@ -477,25 +510,30 @@ class World:
             kind = int(np.flatnonzero(warnings)[0])
             text = mujoco.mjtWarning(kind).name.removeprefix("mjWARN_").lower()
             return WorldFault("world.engine_warning", f"the engine warned: {text}", value=float(warnings[kind]), limit=0.0)
-        if not (np.isfinite(data.qpos).all() and np.isfinite(data.qvel).all()):
+        wet = self.liquids is None or self.liquids.finite
+        if not (np.isfinite(data.qpos).all() and np.isfinite(data.qvel).all() and wet):
             return WorldFault("world.not_finite", "the state is not finite")
         return None
 
     # ------------------------------------------------------------------ state
 
     def save(self) -> tf.Float:
-        """The state that replays: integration state, then the last action; shape (ns,)."""
+        """The state that replays: integration state, the last action, then that of liquids; shape (ns,)."""
         out = np.empty(self._state_size + self.action_size)
         mujoco.mj_getState(self.model, self.data, out[: self._state_size], STATE)
         out[self._state_size :] = self.command
-        return out
+        return out if self.liquids is None else np.concatenate([out, self.liquids.save()])
 
     def restore(self, state: np.ndarray) -> None:
         """Return to a state that `save` gave."""
-        if state.shape != (self._state_size + self.action_size,):
-            raise UsageError(f"state has shape {state.shape}, expected ({self._state_size + self.action_size},)")
+        wet = 0 if self.liquids is None else self.liquids.size
+        rigid = self._state_size + self.action_size
+        if state.shape != (rigid + wet,):
+            raise UsageError(f"state has shape {state.shape}, expected ({rigid + wet},)")
         mujoco.mj_setState(self.model, self.data, state[: self._state_size], STATE)
-        self.command = state[self._state_size :].copy()
+        self.command = state[self._state_size : rigid].copy()
+        if self.liquids is not None:
+            self.liquids.restore(state[rigid:])
         self.data.warning.number[:] = 0  # what was warned of lies behind
         mujoco.mj_forward(self.model, self.data)
         mujoco.mj_setState(self.model, self.data, state[: self._state_size], STATE)  # forward overwrites the warm start
@@ -645,9 +683,12 @@ class World:
         kind = self.assets[item].matter
         if kind is None:
             raise KeyError(f"{item} is rigid")
+        if self.liquids is not None and item in self.liquids.pools:
+            return self.liquids.points(item)
         if item in self.sheets:
             return self.sheets[item].points(self.data)
         if kind.flex:
+            mujoco.mj_flex(self.model, self.data)  # a step leaves vertices where they were
             flex = mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_FLEX, f"{item}/{kind.flex}")
             start = int(self.model.flex_vertadr[flex])
             found: tf.Float = self.data.flexvert_xpos[start : start + int(self.model.flex_vertnum[flex])].copy()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from embodiedsmith.forge.agents.things import Ref
 from embodiedsmith.spec import All, Goal, Predicate, Sequence
 
-HAND = ("lifted", "grasped")
+HAND = ("lifted", "grasped", "squeezed")
 """States that last only while the gripper holds the thing."""
 PLACED = ("on", "inside", "near", "left_of", "right_of", "in_front_of", "behind", "between")
 """States of where a thing has been put."""

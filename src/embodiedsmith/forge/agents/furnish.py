@@ -123,7 +123,7 @@ class Furnishing:
     def _elsewhere(self, thing: Thing) -> tuple[Literal["on", "inside"], Ref] | None:
         """A flat thing or an open container that carries a thing at the start."""
         spoken = {other.category for other in self.stage.things}
-        free = [name for name in categories() if name not in spoken]
+        free = [name for name in categories(imported=False) if name not in spoken]
         carriers = [name for name in free if _carries(name, thing.asset)]
         if not carriers:  # too large for a tray or a bowl: on top of something that stands on the surface
             carriers = [name for name in free if self._stands(Thing(name)) == "surface" and _tops(name, thing.asset)]
@@ -271,7 +271,7 @@ class Furnishing:
         spoken = {thing.category for thing in self.stage.things}
         banned = self._banned()
         return sorted(
-            name for name, category in categories().items()
+            name for name, category in categories(imported=False).items()
             if name not in spoken and name not in banned and not (category.all_tags | category.tags) & banned and _small(category)
         )  # fmt: skip
 
@@ -310,7 +310,8 @@ class Furnishing:
         for thing in (*self.stage.things, *self.others):
             seen[thing.category] = seen.get(thing.category, 0) + 1
             several = counts.get(thing.category, 0) > 1 or seen[thing.category] > 1
-            thing.id = f"{thing.category}_{seen[thing.category]}" if several else thing.category
+            label = categories()[thing.category].label or thing.category
+            thing.id = f"{label}_{seen[thing.category]}" if several else label
 
 
 def _scaled(category: Category, factor: float) -> dict[str, ParamValue]:

@@ -99,6 +99,9 @@ class Grounding:
             case "upright":
                 for ref in self._themes(command):
                     self.effects.append(Effect("upright", (Ref(ref.thing),)))
+            case "squeeze":
+                for ref in self._themes(command):
+                    self.effects.append(Effect("squeezed", (Ref(ref.thing),), deliberate=True))
             case "take" | "remove" | "lift" | "grasp":
                 self._take(command)
 

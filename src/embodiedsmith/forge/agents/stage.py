@@ -237,7 +237,7 @@ class Stage:
             return frozenset()
         known = categories()
         if kind == "tag" or head not in known:
-            names = [name for name, category in known.items() if head in category.all_tags]
+            names = [name for name, category in categories(imported=False).items() if head in category.all_tags]
             if head != "furniture":
                 names = [name for name in names if known[name].role == "object"] or names
             names = [name for name in names if name not in self.named] or names
@@ -352,6 +352,8 @@ def _look_faults(name: str, phrase: NounPhrase) -> Iterator[str]:
         yield f"there is no {phrase.color} {word}; it comes in {', '.join(category.colors)}"
     if phrase.materials and _material(name, phrase) is None:
         yield f"there is no {word} of {' or '.join(phrase.materials)}; it is made of {', '.join(category.materials)}"
+    if phrase.size is not None and phrase.size not in category.sizes:
+        yield f"there is no {phrase.size} {word}; it comes in one size"
 
 
 def _use(wants: Use) -> str:

@@ -97,9 +97,14 @@ def plural(word: str) -> str:
     return " ".join((*before, last))
 
 
-@cache
 def lexicon() -> Lexicon:
-    """The lexicon of the whole catalogue; built once."""
+    """The lexicon of the whole catalogue and of what was imported; built once for what there is."""
+    return _lexicon(tuple(categories()))
+
+
+@cache
+def _lexicon(names: tuple[str, ...]) -> Lexicon:
+    """The lexicon of the categories of these names: all there are."""
     built = Lexicon()
     _add_grammar(built)
     for name, category in categories().items():

@@ -23,6 +23,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     "remove": _words("remove, take out, retrieve, extract, pull out, unload, take away"),
     "lift": _words("lift, lift up, raise, hold, hold up, elevate, hold up high, raise up"),
     "grasp": _words("grasp, grip, seize, clutch"),
+    "squeeze": _words("squeeze, squish, squash, compress"),
     "touch": _words("touch, tap, poke, push, press, nudge"),
     "open": _words("open, open up, pull open, slide open, swing open, pull"),
     "close": _words("close, shut, close up, push shut, push closed, shut up, slide shut"),
@@ -279,7 +280,7 @@ BEYOND: dict[str, tuple[str, ...]] = {
         "pour, fill, fold, unfold, wipe, wash, rinse, cut, slice, chop, cook, boil, fry, bake, stir, shake, rotate, flip, "
         "flip over, spin, twist, turn, turn on, turn off, turn over, turn around, upside down, switch, switch on, switch off, "
         "screw, unscrew, plug in, unplug, hang, hang up, peel, scrub, sweep, vacuum, heat, heat up, warm up, write, draw, "
-        "paint, wrap, sew, roll, kick, squeeze, cover, feed, eat, drink, dance, sing"
+        "paint, wrap, sew, roll, kick, cover, feed, eat, drink, dance, sing"
     ),
     "there is nobody to hand things to: say where to put them": _words("give, hand, hand over, pass"),
     "such an order cannot be told yet: say for each thing where it goes": _words(

@@ -21,6 +21,7 @@ from scipy.spatial import ConvexHull, QhullError, cKDTree
 
 from embodiedsmith.embodiments.meshes import cache_directory
 from embodiedsmith.runtime.files import StorageError, write_atomic
+from embodiedsmith.world import transforms as tf
 
 Float = NDArray[np.float64]
 
@@ -133,15 +134,15 @@ def _outer_surface(shapes: list[Float], faces: list[Float], spacing: float) -> F
     for shape in shapes:
         hull = ConvexHull(shape)
         for corners, plane in zip(hull.simplices, hull.equations, strict=True):
-            samples.append(_on_triangle(*shape[corners], spacing) + 1e-5 * plane[:3])
+            samples.append(_on_triangle(shape[corners], spacing) + 1e-5 * plane[:3])
     found = np.concatenate(samples)
     return found[~_inside_any(found, shapes, faces, 0.0)]
 
 
-def _on_triangle(a: Float, b: Float, c: Float, spacing: float) -> Float:
-    """Points (n, 3) in rows along a triangle's longest side, its edges among them."""
-    corners = [(a, b, c), (b, c, a), (c, a, b)]
-    a, b, c = max(corners, key=lambda t: float(np.linalg.norm(t[1] - t[0])))
+def _on_triangle(corners: Float, spacing: float) -> Float:
+    """Points (n, 3) in rows along the longest side of a triangle (3, 3), its edges among them."""
+    turns = [np.roll(corners, k, axis=0) for k in range(3)]
+    a, b, c = max(turns, key=lambda t: float(np.linalg.norm(t[1] - t[0])))
     base = float(np.linalg.norm(b - a))
     rows = max(1, math.ceil(float(np.linalg.norm(np.cross(b - a, c - a))) / base / spacing))
     up = np.linspace(0, 1, rows + 1)[:, None, None]
@@ -180,6 +181,18 @@ def corners_of(model: mujoco.MjModel, geom: int) -> Float:
         half = np.array([0.0, 0.0, size[1]])
         return np.concatenate([size[0] * ball + half, size[0] * ball - half])
     return ball * (size if kind == types.mjGEOM_ELLIPSOID else size[0])
+
+
+def body_shape(model: mujoco.MjModel, geom: int) -> Float:
+    """Corners (n, 3) of a geom's collision shape in its body's frame [m]."""
+    moved: Float = corners_of(model, geom) @ tf.rotation(model.geom_quat[geom]).T + model.geom_pos[geom]
+    return moved
+
+
+def body_shapes(model: mujoco.MjModel, body: int) -> list[Float]:
+    """All collision shapes of a body."""
+    solid = (model.geom_contype | model.geom_conaffinity) != 0
+    return [body_shape(model, int(g)) for g in np.flatnonzero(solid & (model.geom_bodyid == body))]
 
 
 def _ball() -> Float:

@@ -112,7 +112,7 @@ def _carry(
         if s - radius > way:
             clear[c, i] = s - radius - way
             continue
-        count = min(max(int(math.ceil(way / stride)), 1), 16)
+        count = min(max(math.ceil(way / stride), 1), 16)
         part = f4(1) / f4(count)
         sx, sy, sz = sx * part, sy * part, sz * part
         qx, qy, qz = px, py, pz

@@ -18,7 +18,6 @@ from embodiedsmith.world.liquid.grid import Float, Grid
 
 Single = NDArray[np.float32]
 
-DENSITY = 1000.0  # [kg/m3] of water
 GRAVITY = 9.81  # [m/s2]
 
 
@@ -37,8 +36,8 @@ class FluidOptions:
     12 % low."""
     softness: float = 0.01
     """Of the density constraint, in squares of a full neighbourhood's gradients."""
-    friction: float = 0.0
-    """Of particles along colliders."""
+    friction: float = 0.1
+    """Of particles along colliders: what is spilled comes to rest."""
     stride: float = 0.002
     """[m] steps in which a particle is carried past colliders."""
     fastest: float = 6.0
@@ -103,7 +102,7 @@ class CpuSolver:
         self._colliders(colliders)
 
     def _kernels(self) -> None:
-        """Kernels scaled so that a cubic lattice at the particles' spacing has density `packing`, the particle itself included."""
+        """Scale the kernels: a cubic lattice at the spacing of the particles has density `packing`, each itself included."""
         options, h = self.options, float(self._h)
         a = np.arange(-4, 5) * self.spacing
         r = np.sqrt((np.stack(np.meshgrid(a, a, a), -1) ** 2).sum(-1)).ravel()
