@@ -62,6 +62,9 @@ class CollisionChecker(Space):
         model = self.model
         collides = (model.geom_contype | model.geom_conaffinity) != 0
         self._robot_geoms = np.isin(world.geom_owner, world.robot_owners)
+        if world.footing is not None:
+            collides[world.footing.feet] = False
+            model.geom_contype[world.footing.feet] = model.geom_conaffinity[world.footing.feet] = 0
         robot, things = collides & self._robot_geoms, collides & ~self._robot_geoms
         model.geom_contype[robot], model.geom_conaffinity[robot] = _ROBOT, _ROBOT
         model.geom_contype[robot & ~self._hand_geoms()] |= _BODY

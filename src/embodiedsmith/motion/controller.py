@@ -96,6 +96,8 @@ class Controller:
         self.sweeps: dict[str, Sweep] = {}
         """What doors and drawers pass through, by `item.joint`; see `clearing`."""
         self._imagined: tf.Float | None = None
+        self._T_planned = self.base_pose()
+        """Where the base was at the last look: arm paths are meant from there."""
         self.promised: dict[Step, Spot] = {}
         """Where it was found, when an item was picked, that the step that puts it down can be done."""
         self.dead_ends: dict[tuple[object, ...], MotionError | None] = {}
@@ -152,6 +154,8 @@ class Controller:
 
     def base_pose(self, base: tf.Float | None = None) -> tf.Float:
         """World pose (4, 4) of the robot's base, or of where it would be at base joints (x, y, yaw)."""
+        if (footing := self.world.footing) is not None:
+            return footing.base_pose(self.world.data)
         if self.base_size == 0:
             spec = self.world.scenario.embodiment.base
             assert spec is not None
@@ -200,6 +204,7 @@ class Controller:
     def look(self) -> None:
         """Take the world as it is now into the checker: what is held, how far the fingers are open, nothing allowed."""
         self.checker.sync()
+        self._T_planned = self.base_pose()
         if self._imagined is not None:
             self.checker.set_base(self._imagined)
         self.checker.forbid_all()
@@ -268,10 +273,10 @@ class Controller:
         """
         address = self.world.robot_qpos[self.arm]
         for _ in range(ARRIVE_STEPS):
-            if np.abs(self.world.data.qpos[address] - goal).max() < ARRIVE:
+            if np.abs(self.world.data.qpos[address] - self._settled(goal)).max() < ARRIVE:
                 return
             self.step(goal)
-        error = float(np.abs(self.world.data.qpos[address] - goal).max())
+        error = float(np.abs(self.world.data.qpos[address] - self._settled(goal)).max())
         if error > tolerance:
             raise MotionError(
                 f"{stage}.stuck", f"the arm stops {np.rad2deg(error):.1f} degrees short of its target",
@@ -323,10 +328,19 @@ class Controller:
         if base is not None:
             command[: self.base_size] = base
         if joints is not None:
-            command[self.arm] = joints
+            command[self.arm] = joints if self.world.footing is None else self._followed(joints)
         for hand, part, closing in zip(self.world.grippers, self.world.hand_slices, self.closings, strict=True):
             command[part] = hand.action(closing)
         self.session.step(command, self.label)
+
+    def _followed(self, joints: tf.Float) -> tf.Float:
+        """Arm joints that bring the tool to where `joints` were meant to, from where the body has gone in balancing since."""
+        T_planned_now = tf.inverse(self._T_planned) @ self.base_pose()
+        return self.kin.inverse(tf.inverse(T_planned_now) @ self.kin.forward(joints), joints).joints
+
+    def _settled(self, goal: tf.Float) -> tf.Float:
+        """Arm joints at which a motion to `goal` has arrived."""
+        return goal if self.world.footing is None else self._followed(goal)
 
     def wait(self, steps: int) -> None:
         """Stand still."""
