@@ -170,7 +170,8 @@ class Balance:
 
 @lru_cache(maxsize=4)
 def _compiled(robot: Robot) -> mujoco.MjModel:
-    return robot.build().compile()
+    model: mujoco.MjModel = robot.build().compile()
+    return model
 
 
 def _addresses(model: mujoco.MjModel, joints: tuple[str, ...] | list[str]) -> tuple[NDArray[np.int_], NDArray[np.int_]]:

@@ -28,7 +28,9 @@ LEG = ("hip_pitch", "hip_roll", "hip_yaw", "knee", "ankle_pitch", "ankle_roll")
 _ARM = ("shoulder_pitch", "shoulder_roll", "shoulder_yaw", "elbow", "wrist_roll", "wrist_pitch", "wrist_yaw")
 
 _HOME = (-0.35, -1.02, -0.20, -0.21, -0.23, 0.60, 0.56)
-"""Of the right arm [rad]: the elbow bent beside the body, the palm turned down and inwards over the work, well inside all limits."""
+"""Of the right arm [rad]: the hand before the shoulder, the palm turned down and inwards. Chosen among postures in the middle of
+the joints' ranges for slow joints at a given speed of the hand: contacts know nothing of the centripetal part of a motion, and
+what is held creeps by it (see `contact.PAD_SOLREF`), 1.9 mm in the shake of the hold test here, 7 mm with the elbow bent more."""
 _MIRRORED = (1.0, -1.0, -1.0, 1.0, -1.0, 1.0, -1.0)
 """Signs that turn joints of the right arm into the same posture of the left."""
 
@@ -84,6 +86,8 @@ _TIPS: dict[str, tuple[Point, Point, float]] = {
     "hand_middle_1_link": ((0.008, 0, 0), (0.042, 0, 0), 0.010),
 }
 """The last links of thumb and fingers, whose tips are the pads; as above."""
+
+_DIGITS = ("thumb_0", "thumb_1", "thumb_2", "index_0", "index_1", "middle_0", "middle_1")
 
 _PALM = ((0.085, -0.0035, 0.0), (0.043, 0.0205, 0.043))
 """Centre and half extents [m] of the palm's box in `right_wrist_yaw_link`."""
@@ -151,7 +155,7 @@ def excluded(side: str) -> tuple[tuple[str, str], ...]:
     chain = _chain(side)
     near = tuple((a, b) for i, a in enumerate(chain) for b in chain[i + 1 : i + 3])
     wrist = (f"{side}_wrist_roll_link", f"{side}_wrist_pitch_link", f"{side}_wrist_yaw_link")
-    digits = tuple(f"{side}_hand_{d}_link" for d in ("thumb_0", "thumb_1", "thumb_2", "index_0", "index_1", "middle_0", "middle_1"))
+    digits = tuple(f"{side}_hand_{name}_link" for name in _DIGITS)
     inner = tuple((a, b) for i, a in enumerate(digits) for b in digits[i + 1 :])
     return (*near, (wrist[0], wrist[2]), *((w, d) for w in wrist for d in digits), *inner)
 
@@ -228,7 +232,7 @@ def _drive_fingers(spec: mujoco.MjSpec, side: str, sign: float) -> None:
 
     That is what a hand's own controller does with two opposed drives, either of which would else push the other open.
     """
-    names = {k: f"{side}_hand_{k}_joint" for k in ("index_0", "index_1", "middle_0", "middle_1", "thumb_0", "thumb_1", "thumb_2")}
+    names = {name: f"{side}_hand_{name}_joint" for name in _DIGITS}
     spec.delete(spec.actuator(names["thumb_1"]))
     for key, name in names.items():
         joint = spec.joint(name)

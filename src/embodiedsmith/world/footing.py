@@ -1,4 +1,4 @@
-"""A robot that stands on its own feet in a world: what its balance controller drives, how safely it stands, when it has fallen."""
+"""A robot on its own feet in a world: what its balance controller drives, how safely it stands, when it has fallen."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Footing:
         """Geoms that it stands on."""
 
     def controls(self, start: tf.Float, target: tf.Float, substeps: int, dt: float) -> tf.Float:
-        """What is added to the controls at each substep on the way from one posture of all arms to the next, shape (substeps, nu).
+        """What is added to the controls at each substep between two postures of all arms, shape (substeps, nu).
 
         Args:
             start: Arm joints (k,) commanded at the beginning of the control step.

@@ -578,7 +578,7 @@ class World:
 
         joint_position, joint_velocity, effort: base and arm joints [m, rad], [m/s, rad/s], actuator forces [N, N m]; gripper:
         measured closing 0 to 1, one an arm; finger_position: joints of dexterous hands [rad]; tcp_pose (further arms: tcp_pose_1,
-        ...), base_pose (of a robot on its own feet), items/<id>: world position [m] and quaternion wxyz; joints/<item.joint>: position
+        ...), base_pose (of one on its feet), items/<id>: world position [m] and quaternion wxyz; joints/<item.joint>: position
         [m, rad]. With `Randomization.observation_noise` every value is off in proportion to itself; observing again at the same
         time gives the same reading.
         """

@@ -23,12 +23,17 @@ _LEGS = tuple(f"{side}_{joint}_joint" for side in unitree_g1.SIDES for joint in 
 _WAIST = tuple(f"{joint}_joint" for joint in unitree_g1.WAIST)
 _BENT = {"hip_pitch": -_KNEE / 2, "knee": _KNEE, "ankle_pitch": -_KNEE / 2}
 
-_LINKS = ("hip_pitch", "hip_roll", "hip_yaw", "knee", "ankle_pitch", "ankle_roll")
+
+def _neighbours(side: str) -> tuple[tuple[str, str], ...]:
+    links = [f"{side}_{joint}_link" for joint in unitree_g1.LEG]
+    return tuple((a, b) for i, a in enumerate(links) for b in links[i + 1 : i + 4])
+
+
 _EXCLUDED = (
     *unitree_g1.EXCLUDED_ARMS,
-    *((f"{side}_{a}_link", f"{side}_{b}_link") for side in unitree_g1.SIDES for i, a in enumerate(_LINKS) for b in _LINKS[i + 1 : i + 4]),
-    *(("pelvis", f"{side}_{link}_link") for side in unitree_g1.SIDES for link in _LINKS[:3]),
-)  # fmt: skip
+    *(pair for side in unitree_g1.SIDES for pair in _neighbours(side)),
+    *(("pelvis", f"{side}_{link}_link") for side in unitree_g1.SIDES for link in unitree_g1.LEG[:3]),
+)
 """Neighbours, whose shapes overlap at their joint by construction."""
 
 
