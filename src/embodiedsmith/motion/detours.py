@@ -41,7 +41,7 @@ def detour(control: Controller, goal: tf.Float) -> tf.Float | None:
 def _legs(control: Controller, joints: tf.Float) -> list[tf.Float]:
     """Straight tool motions (k, n) that are free, from arm joints to postures above them and nearer to the arm."""
     T = control.checker.pose(joints)
-    toward = control.base_pose()[:2, 3] - T[:2, 3]
+    toward = control.mount()[:2] - T[:2, 3]
     toward = toward / max(float(np.linalg.norm(toward)), 1e-6)
     legs = []
     for rise, back in WAYS:

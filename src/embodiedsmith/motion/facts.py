@@ -142,7 +142,9 @@ class Survey:
         for item in bystanders:
             self.facts |= {("at", item, self._spot(item, place_of(world, item))), ("item_zone", item, self.zone(item))}
         self._describe_standing()
+        arms = self._describe_arms()
         kinds = {
+            "arm": arms,
             "item": [*self.movable, *bystanders],
             "part": parts,
             "place": sorted(self.places, key=self._parking),
@@ -273,6 +275,16 @@ class Survey:
         self.facts.add(("at", item, self._spot(item, self.at[item])))
         if predicate("upright").margin(self.world, (item,)) > 0:
             self.facts.add(("upright", item))
+
+    def _describe_arms(self) -> list[str]:
+        """Names of the arms of a robot that has several, and which of them holds what is held."""
+        names = [arm.name for arm in self.world.robot.arms]
+        if len(names) < 2:
+            return []
+        self.facts |= {("other_arm", a, b) for a in names for b in names if a != b}
+        if self.held:
+            self.facts |= {("held_by", self.held, name) for k, name in enumerate(names) if self.held in self.world.grasped(k)}
+        return names
 
     def _spot(self, item: str, place: str) -> str:
         """A vehicle must go to each thing on the floor: for it, every one has a piece of floor of its own."""

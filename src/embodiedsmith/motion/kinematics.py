@@ -66,15 +66,16 @@ class Kinematics:
         for other in robot.arms:
             for joint, position in zip(other.joints, other.home, strict=True):
                 self._rest[self.model.joint(joint).qposadr[0]] = position
-        self._shoulder, self._stretch = self._measure()
+        self.mount, self._shoulder, self._stretch = self._measure()
 
-    def _measure(self) -> tuple[tf.Float, float]:
-        """Where the second joint is in the base frame (3,), and length [m] of the chain from there to the tool: no farther."""
+    def _measure(self) -> tuple[tf.Float, tf.Float, float]:
+        """Where the first and second joint are in the base frame (3,), and length [m] of the chain from there to the tool."""
         data = mujoco.MjData(self.model)
         mujoco.mj_kinematics(self.model, data)
         points = [data.xanchor[self.model.joint(j).id].copy() for j in self.arm.joints[1:]]
         points.append(data.site_xpos[self._site].copy())
-        return points[0], float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
+        mount = data.xanchor[self.model.joint(self.arm.joints[0]).id].copy()
+        return mount, points[0], float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
 
     def forward(self, joints: tf.Float) -> tf.Float:
         """Tool pose (4, 4) in the base frame at arm joints (n,)."""

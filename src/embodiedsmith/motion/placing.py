@@ -276,7 +276,7 @@ def _choices(
 
 def yaws(control: Controller, T_now: tf.Float, T_world_spot: tf.Float) -> list[float]:
     """Turns of the item in the place's frame, beginning with the one that keeps the hand as it is seen from the robot."""
-    base = control.base_pose()[:3, 3]
+    base = control.mount()
     before, after = T_now[:2, 3] - base[:2], T_world_spot[:2, 3] - base[:2]
     swing = np.arctan2(after[1], after[0]) - np.arctan2(before[1], before[0])
     upright = np.arctan2(T_now[1, 0], T_now[0, 0])
@@ -303,8 +303,8 @@ def _points(
         later = [_radius(control, other) for other in sharing.coming(control.ahead, reference, item)]
         if within or later:
             return [(float(x), float(y)) for x, y in sharing.points(place, radius, within, later)]
-    base = tf.inverse(T_world_place) @ np.append(control.base_pose()[:3, 3], 1.0)
-    reach = control.robot.arm.reach
+    base = tf.inverse(T_world_place) @ np.append(control.mount(), 1.0)
+    reach = control.kin.arm.reach
 
     bars = clearing.barred(control, item)
     upright = tf.turn_z(float(np.arctan2(*control.world.item_pose(item)[[1, 0], 0])))

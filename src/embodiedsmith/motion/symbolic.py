@@ -25,7 +25,7 @@ from embodiedsmith.world import World
 
 __all__ = ["Situation", "describe", "operators", "place_of", "plan", "progress", "search", "situations"]
 
-_ASKED = frozenset({"wanted_near", "wanted_touching", "wanted_posed", "wanted_beside", "wanted_between"})
+_ASKED = frozenset({"wanted_held", "wanted_near", "wanted_touching", "wanted_posed", "wanted_beside", "wanted_between"})
 _ARRANGES = frozenset({*ARRANGED, "touching"})
 LASTING = frozenset({"at", "opened", "shut", "upright", *ARRANGED})
 """Facts that, once brought about by a stage of a sequence, are wanted by later ones too unless these undo them."""
@@ -173,6 +173,7 @@ def _asks(world: World, wanted: tuple[Fact, ...], goal: Goal) -> set[Fact]:
     """What skills that put things down are asked for."""
     asks = {(f"wanted_{f[0]}", *f[1:]) for f in wanted if f[0] in _ARRANGES}
     asks |= {("wanted_near", *f[1:]) for f in wanted if f[0] == "touching"}  # what is to touch is brought near first
+    asks |= {("wanted_held", f[1]) for f in wanted if f[0] == "held_by"}
     points = {p.args[0]: p for p in predicates(goal) if p.name == "at" and ("posed", p.args[0]) in wanted}
     return asks | {("wanted_posed", item, point_place(world, p)) for item, p in points.items()}
 
@@ -186,7 +187,7 @@ def _and_lasting(situation: Situation, lasting: tuple[Fact, ...]) -> Situation:
 
 def _undone(fact: Fact, situation: Situation) -> bool:
     """Whether what a stage wants undoes a fact, or needs to."""
-    placed = {f[1] for f in situation.wanted if f[0] in ("at", "holding", *STALE)}
+    placed = {f[1] for f in situation.wanted if f[0] in ("at", "holding", "held_by", *STALE)}
     match fact[0]:
         case "opened":
             return ("shut", fact[1]) in situation.wanted

@@ -103,6 +103,16 @@ def _want_part(fact: str) -> Callable[[Wish, Predicate], Iterable[Fact]]:
     return facts
 
 
+def _want_hand(arm: str) -> Callable[[Wish, Predicate], Iterable[Fact]]:
+    def facts(wish: Wish, p: Predicate) -> Iterable[Fact]:
+        names = [a.name for a in wish.world.robot.arms]
+        if arm not in names or len(names) < 2:
+            raise MotionError("plan.unsupported", f"{wish.world.robot.name} has no {arm} hand", subjects=p.args)
+        return [("held_by", p.args[0], arm)]
+
+    return facts
+
+
 def point_place(world: World, p: Predicate) -> str:
     point = np.array([p.params[axis] for axis in "xyz"])
     return place_at(world, p.args[0], point, float(point[2]) + world.assets[p.args[0]].extents[0][2])
@@ -122,6 +132,8 @@ WANTED: dict[str, Callable[[Wish, Predicate], Iterable[Fact]]] = {
     "grasped": lambda _, p: [("holding", p.args[0])],
     "lifted": lambda _, p: [("holding", p.args[0])],
     "squeezed": lambda _, p: [("squeezed", p.args[0])],
+    "in_left_hand": _want_hand("left"),
+    "in_right_hand": _want_hand("right"),
     "upright": lambda _, p: [("upright", p.args[0])],
     "near": lambda _, p: [("near", *p.args)],
     "between": lambda _, p: [("between", *p.args)],
@@ -184,10 +196,11 @@ def contradiction(situation: Situation) -> tuple[Fact, Fact] | None:
         names = {first[0], second[0]}
         alike = first[1] == second[1]
         one_item_twice = names == {"at"} and alike
-        two_in_hand = names == {"holding"}
-        in_hand_and_put = names in ({"holding", "at"}, {"squeezed", "at"}) and alike
+        two_in_hand = names == {"holding"} or (names <= {"holding", "held_by"} and not alike)
+        by_two_arms = names == {"held_by"} and alike
+        in_hand_and_put = "at" in names and bool(names & {"holding", "held_by", "squeezed"}) and alike
         open_and_shut = names == {"opened", "shut"} and alike
-        if one_item_twice or two_in_hand or in_hand_and_put or open_and_shut or _on_two_sides(first, second):
+        if one_item_twice or two_in_hand or by_two_arms or in_hand_and_put or open_and_shut or _on_two_sides(first, second):
             return first, second
         lifted = _lifts_what_carries(situation, first, second) or _lifts_what_carries(situation, second, first)
         if lifted or _full(situation, first, second):

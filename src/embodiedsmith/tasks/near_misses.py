@@ -143,19 +143,30 @@ def held(world: World, item: str) -> Iterator[NearMiss]:
         yield NearMiss("still between both fingers", partial(_set_posture, posture=posture))
 
 
-def set_fingers(world: World, closing: float) -> None:
-    """Open or close the fingers, 0 open to 1 closed, leaving the arm where it is."""
-    world.set_robot(world.data, world.data.qpos[world.robot_qpos].copy(), closing)
+def holder(world: World, item: str) -> int:
+    """The arm whose fingers touch an item from both sides; the first when none does."""
+    return next((arm for arm in range(len(world.grippers)) if all(world.touching(f, item) for f in world.fingers(arm))), 0)
+
+
+def set_fingers(world: World, closing: float, arm: int = 0) -> None:
+    """Open or close an arm's fingers, 0 open to 1 closed, leaving the arms where they are."""
+    _close(world, world.data, closing, arm)
     mujoco.mj_forward(world.model, world.data)
 
 
-def let_go(world: World, item: str) -> float:
-    """How far closed, 0 open to 1 closed, the hand may be without a finger touching the item; the world stays as it is."""
+def _close(world: World, data: mujoco.MjData, closing: float, arm: int) -> None:
+    hand = world.grippers[arm]
+    for address, opened, closed in zip(world.finger_qpos[arm], hand.open_qpos, hand.closed_qpos, strict=True):
+        data.qpos[address] = opened + closing * (closed - opened)
+
+
+def let_go(world: World, item: str, arm: int = 0) -> float:
+    """How far closed, 0 open to 1 closed, a hand may be without a finger touching the item; the world stays as it is."""
     data = copy.copy(world.data)
-    closing = world.gripper()
-    while closing > 0.0 and any(_finger_contacts(world, data, item)):
+    closing = world.gripper(arm)
+    while closing > 0.0 and any(_finger_contacts(world, data, item, arm)):
         closing = max(closing - 1.0 / (_CLOSINGS - 1), 0.0)
-        _look(world, data, closing)
+        _look(world, data, closing, arm)
     return closing
 
 
@@ -216,16 +227,16 @@ def _reach(world: World, data: mujoco.MjData, target: Float, start: Float) -> bo
     return False
 
 
-def _look(world: World, data: mujoco.MjData, closing: float) -> None:
-    world.set_robot(data, data.qpos[world.robot_qpos].copy(), closing)
+def _look(world: World, data: mujoco.MjData, closing: float, arm: int = 0) -> None:
+    _close(world, data, closing, arm)
     mujoco.mj_kinematics(world.model, data)
     mujoco.mj_collision(world.model, data)
 
 
-def _finger_contacts(world: World, data: mujoco.MjData, item: str) -> tuple[bool, bool]:
-    """Whether the first and the second finger touch an item in `data`."""
+def _finger_contacts(world: World, data: mujoco.MjData, item: str, arm: int = 0) -> tuple[bool, bool]:
+    """Whether the first and the second finger of an arm touch an item in `data`."""
     touched = _touched(world, data, item)
-    one, other = world.fingers()
+    one, other = world.fingers(arm)
     return one in touched, other in touched
 
 

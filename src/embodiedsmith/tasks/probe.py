@@ -85,6 +85,10 @@ class Probe:
         one, other = self.world.fingers(arm)
         return self.pair(one, item), self.pair(other, item)
 
+    def hands(self, item: str) -> tuple[tuple[int, int], ...]:
+        """What `held` tells, of every arm."""
+        return tuple(self.held(item, arm) for arm in range(len(self.world.grippers)))
+
     def squeezed(self, item: str, arm: int = 0) -> bool:
         """Whether both sides of an arm's gripper press on the item along their closing direction, rather than lean on it."""
         world = self.world

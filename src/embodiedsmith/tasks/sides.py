@@ -56,7 +56,7 @@ class Outline:
 
 def let_go(probe: Probe, anyway: Callable[[], float], *items: str) -> Bound:
     """Binds a margin that is at most `HELD` while both fingers touch one of the items: what is in the hand has not been put."""
-    hands = [probe.held(item) for item in items if probe.world.items[item].qpos >= 0]
+    hands = [keys for item in items if probe.world.items[item].qpos >= 0 for keys in probe.hands(item)]
 
     def margin() -> float:
         pairs = probe.pairs

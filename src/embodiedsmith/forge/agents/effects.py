@@ -11,6 +11,8 @@ from embodiedsmith.spec import All, Goal, Predicate, Sequence
 
 HAND = ("lifted", "grasped", "squeezed")
 """States that last only while the gripper holds the thing."""
+IN_HAND = ("in_left_hand", "in_right_hand")
+"""The same of a certain hand: one undoes the other."""
 PLACED = ("on", "inside", "near", "left_of", "right_of", "in_front_of", "behind", "between")
 """States of where a thing has been put."""
 
@@ -33,7 +35,7 @@ class Effect:
     @property
     def slot(self) -> tuple[str, Hashable]:
         """What can have only one state at a time: where a thing is, how far a joint is open."""
-        if self.name in PLACED or self.name in HAND:
+        if self.name in (*PLACED, *HAND, *IN_HAND):
             return "place", self.args[0].thing
         return ("joint" if self.name in ("open", "closed") else self.name), self.args
 
@@ -151,7 +153,7 @@ def access(effect: Effect) -> list[Ref]:
     if effect.name == "inside":
         places.append(effect.args[1])
     start = effect.args[0].thing.place
-    if start is not None and start[0] == "inside" and effect.name in (*PLACED, *HAND):
+    if start is not None and start[0] == "inside" and effect.name in (*PLACED, *HAND, *IN_HAND):
         places.append(start[1])
     needed = [
         Ref(ref.thing, cavity.joint)
@@ -172,7 +174,7 @@ def _undone(effect: Effect, later: list[Effect]) -> bool:
 
 def _counts(effect: Effect, later: list[Effect]) -> bool:
     """Whether an undone effect is a stage of its own rather than a way to what follows."""
-    if effect.name in (*HAND, *PLACED):
+    if effect.name in (*HAND, *IN_HAND, *PLACED):
         moved_on = any(other.slot == effect.slot for other in later)
         return effect.deliberate or not moved_on
     if effect.name in ("open", "closed"):

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Literal
 
 from embodiedsmith.assets import categories
-from embodiedsmith.forge.agents.effects import HAND, PLACED, Effect, access
+from embodiedsmith.forge.agents.effects import HAND, IN_HAND, PLACED, Effect, access
 from embodiedsmith.forge.agents.stage import PART_OWNERS, Stage
 from embodiedsmith.forge.agents.starts import HALF_OPEN, Starts, beside, held
 from embodiedsmith.forge.agents.things import Ref, Thing, Use, is_furniture, opened_part, suits
@@ -67,7 +67,7 @@ class Grounding:
         """What is not to be moved: a thing keeps its place, a drawer or door stays as it is."""
         for ref in self._resolve(phrase):
             if not is_furniture(ref.thing):
-                moved = [e for e in self.effects if e.name in (*PLACED, *HAND) and e.args[0].thing is ref.thing]
+                moved = [e for e in self.effects if e.name in (*PLACED, *HAND, *IN_HAND) and e.args[0].thing is ref.thing]
                 if moved:
                     self.stage.reasons.append(f"'{phrase.text}' is not to be moved, and is to be moved all the same")
                 self.effects.append(Effect("unmoved", (Ref(ref.thing),), keep=True))
@@ -96,6 +96,12 @@ class Grounding:
                 )
             case "contact":
                 self._contact(command)
+            case "hand":
+                refs = self._themes(command)
+                if command.source is not None:
+                    self._from(refs, command.source)
+                for hand in command.hands:
+                    self.effects.extend(Effect(f"in_{hand}_hand", (Ref(ref.thing),), deliberate=True) for ref in refs)
             case "upright":
                 for ref in self._themes(command):
                     self.effects.append(Effect("upright", (Ref(ref.thing),)))
@@ -198,8 +204,8 @@ class Grounding:
 
     def _in_hand(self, ref: Ref) -> bool:
         """Whether what was said before leaves a thing in the gripper."""
-        places = [e.name for e in self.effects if e.args[0].thing is ref.thing and e.name in (*HAND, *PLACED)]
-        return bool(places) and places[-1] in HAND
+        places = [e.name for e in self.effects if e.args[0].thing is ref.thing and e.name in (*HAND, *IN_HAND, *PLACED)]
+        return bool(places) and places[-1] in (*HAND, *IN_HAND)
 
     def _share(self, command: Command, themes: tuple[Ref, ...], targets: tuple[Ref, ...]) -> None:
         """One thing for each of several places: "a can on each plate"."""

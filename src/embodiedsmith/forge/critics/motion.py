@@ -106,6 +106,7 @@ def _pick(control: Controller, step: Step, upcoming: tuple[Step, ...], away: set
     following = place_of_item(step.args[0], upcoming)
     lost = following is not None and _moved(following.args[1:], away)
     plan = grasp_plan(control, step.args, () if lost else upcoming)
+    control.inserted = ()
     promised = None if following is None else control.promised.get(following)
     _arm_at(control, plan.joints if promised is None or promised.joints is None else promised.joints)
 

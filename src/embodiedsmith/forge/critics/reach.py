@@ -78,7 +78,7 @@ class _Arm:
         base = world.scenario.embodiment.base
         assert base is not None  # a world has one
         self.world = world
-        self.kin: Kinematics = kinematics(world.robot.name)
+        self.kins: list[Kinematics] = [kinematics(world.robot.name, k) for k in range(len(world.robot.arms))]
         self.stands = world.robot.base.stands
         self.T_world_base = tf.matrix(base)
         self._T_base_world = tf.inverse(self.T_world_base)
@@ -98,21 +98,23 @@ class _Arm:
         )  # fmt: skip
 
     def _missed(self, T_world_tool: tf.Float) -> float:
+        """By how much the arm that comes nearest misses a tool pose [m]."""
         T = self._T_base_world @ T_world_tool
         missed = math.inf
-        for start in self._starts(T):
-            found = self.kin.inverse(T, start)
-            missed = min(missed, max(found.position_error, 0.1 * found.rotation_error))
-            if missed < MISS:
-                break
+        for kin in self.kins:
+            for start in self._starts(kin, T):
+                found = kin.inverse(T, start)
+                missed = min(missed, max(found.position_error, 0.1 * found.rotation_error))
+                if missed < MISS:
+                    return missed
         return missed
 
-    def _starts(self, T_base_tool: tf.Float) -> Iterator[tf.Float]:
+    def _starts(self, kin: Kinematics, T_base_tool: tf.Float) -> Iterator[tf.Float]:
         """Home, and home turned towards the tool about the first joint."""
-        yield self.kin.home
-        turned = self.kin.home.copy()
-        turned[0] += math.atan2(T_base_tool[1, 3], T_base_tool[0, 3])
-        yield np.clip(turned, self.kin.lower, self.kin.upper)
+        yield kin.home
+        turned = kin.home.copy()
+        turned[0] += math.atan2(T_base_tool[1, 3] - kin.mount[1], T_base_tool[0, 3] - kin.mount[0])
+        yield np.clip(turned, kin.lower, kin.upper)
 
     def _missed_height(self, T_world_tool: tf.Float) -> float:
         robot = self.world.robot

@@ -14,6 +14,7 @@ from typing import Literal, cast
 from embodiedsmith.forge.language.chinese_things import HEADS, LOOKS, Things
 from embodiedsmith.forge.language.clauses import Draft, has_inside, place_of_surface
 from embodiedsmith.forge.language.cursor import Cursor, Stuck
+from embodiedsmith.forge.language.english_deeds import OTHER
 from embodiedsmith.forge.language.lexer import Token
 from embodiedsmith.forge.language.meaning import Action, Command, Meaning, NounPhrase, Place, Relation, Statement
 from embodiedsmith.forge.language.words_en import BIN
@@ -30,6 +31,8 @@ class Chinese:
         self.draft = Draft(language="zh")
         self.things = Things(self.cursor, self.draft)
         self.then = self.first = False
+        self.hand: str | None = None
+        """The hand that was said to do what comes next, or to hold it now: 用左手, 从左手."""
         self.postponed: list[Command] = []
         """What is to be done after the rest of its sentence: 关上抽屉之前, ...."""
 
@@ -150,6 +153,8 @@ class Chinese:
 
     def _used(self) -> None:
         """用左边的抽屉: which one is meant; 用盒子装苹果: where things go."""
+        if self._named_hand():
+            return
         thing = self.things.thing()
         self.cursor.take("place")
         self.cursor.skip("filler")
@@ -260,7 +265,9 @@ class Chinese:
         while True:
             self.cursor.skip("filler")
             if self.cursor.take("from"):
-                source = self._place_target()
+                source = source if self._named_hand() else self._place_target()
+            elif self.cursor.take("use"):
+                self._named_hand()
             elif self._upright_here():
                 self.cursor.take("result")
                 self.cursor.take("verb")
@@ -310,6 +317,8 @@ class Chinese:
                 rubbish = Place(relation="in", target=NounPhrase(kind="category", head=BIN, text=BIN))
                 self.cursor.skip("filler")
                 self._add(Command(action="put", word=verb.text, themes=themes, source=source, destination=rubbish))
+            case "hand":
+                self._handing(verb, things)
             case action:
                 self._handle(verb, action, things, source)
 
@@ -331,7 +340,26 @@ class Chinese:
         elif not command.themes and self.things.at_thing():
             command = replace(command, themes=self.things.things())
         self.cursor.skip("filler")
+        if self.hand is not None and action in ("take", "lift", "grasp"):
+            command, self.hand = replace(command, action="hand", hands=(self.hand,)), None
         self._add(replace(command, deliberate=action in ("lift", "grasp")))
+
+    def _named_hand(self) -> bool:
+        """Read a hand, and remember it for the verb that comes."""
+        token = self.cursor.take("hand")
+        sense = None if token is None else token.sense("hand")
+        self.hand = self.hand if sense is None else sense.value
+        return sense is not None
+
+    def _handing(self, verb: Token, things: tuple[NounPhrase, ...]) -> None:
+        """把木棍从左手递给右手: from the one said before, or from the other."""
+        giver, self.hand = self.hand, None
+        if not things and self.things.at_thing():
+            things = self.things.things()
+        if not self._named_hand() or self.hand is None:
+            raise self.cursor.stuck(f"'{verb.text}' to which hand? Say 递给右手")
+        taker, self.hand = self.hand, None
+        self._add(Command(action="hand", word=verb.text, themes=things, hands=(giver or OTHER[taker], taker)))
 
     def _empty(self, verb: Token, things: tuple[NounPhrase, ...]) -> None:
         """把抽屉清空: all that is in it comes out."""

@@ -21,6 +21,7 @@ KEEPING = ("leave", "keep", "leaving", "keeping")
 """Verbs by which something is to be so at the end, whatever it is at the start."""
 _PUSHING = ("push", "nudge", "pushing", "nudging")
 """Verbs of touching that move a thing where a place follows."""
+OTHER = {"left": "right", "right": "left"}
 BESIDE = ("left", "right", "front", "behind", "near", "between")
 """Relations by which the place of a thing is told from another's: "in the bowl next to the plate" is in that bowl."""
 
@@ -131,6 +132,8 @@ class Deeds:
                 self._empty(verb)
             case "discard":
                 self._discard(verb)
+            case "hand":
+                self._hand(verb)
             case _:
                 self._handle(verb, cast(Action, sense.value))
 
@@ -141,6 +144,9 @@ class Deeds:
         themes = self.things.things() if self.things.at_thing() else ()
         if keeps and (unmoved := self.cursor.take("unmoved")) is not None:
             self.keep_still(themes, unmoved)
+            return
+        if action in ("take", "lift", "grasp") and (hands := self._hands()):
+            self.add(Command(action="hand", word=verb.text, themes=themes, hands=hands))
             return
         command = self.modify(Command(action=action, word=verb.text, themes=themes))
         if keeps and (unmoved := self.cursor.take("unmoved")) is not None:  # "leave the mug on the plate where it is"
@@ -189,6 +195,35 @@ class Deeds:
         everything = NounPhrase(kind="tag", head="object", text="everything", quantity="each")
         source = self.things.thing()
         self.add(self.modify(Command(action="remove", word=verb.text, themes=(everything,), source=source)))
+
+    def _hand(self, verb: Token) -> None:
+        """ "Hand the stick to the right hand", "pass it from the left hand to the right"."""
+        themes = self.things.things() if self.things.at_thing() else ()
+        hands = self._hands()
+        if not hands:
+            raise self.cursor.stuck(f"say to which hand: '{verb.text} ... to the right hand'")
+        giver = OTHER[hands[-1]] if len(hands) == 1 else hands[0]
+        self.add(Command(action="hand", word=verb.text, themes=themes, hands=(giver, hands[-1])))
+
+    def _hands(self) -> tuple[str, ...]:
+        """Hands named next, in the order they come to hold the thing: "in the left hand", "from the left hand to the right"."""
+        hands: list[str] = []
+        while True:
+            start = self.cursor.at
+            self.cursor.skip("filler")
+            side = self.cursor.sense("adverb")
+            if hands and side is not None and side.value in OTHER:  # "to the right"
+                self.cursor.at += 1
+                hands.append(side.value)
+                continue
+            self.cursor.take("relation", "with")
+            self.cursor.skip("article")
+            token = self.cursor.take("hand")
+            found = None if token is None else token.sense("hand")
+            if found is None:
+                self.cursor.at = start
+                return tuple(hands)
+            hands.append(found.value)
 
     def _discard(self, verb: Token) -> None:
         """ "Throw the can away": into the bin, where no other place is named."""

@@ -17,7 +17,7 @@ Kind = Literal[
     "verb", "result", "relation", "adverb", "place", "from", "at", "ba", "de", "classifier", "setting", "clutter", "then", "and",
     "filler", "exist", "with", "absent", "not_needed", "be", "want", "ought", "beyond", "superlative",
     "among", "first", "before", "after", "orderly", "still", "unmoved", "stay", "forbid", "except", "for", "so_that",
-    "least", "use", "of", "possessive", "comma", "stop",
+    "least", "use", "hand", "of", "possessive", "comma", "stop",
 ]  # fmt: skip
 
 
@@ -159,7 +159,7 @@ def _add_grammar(built: Lexicon) -> None:
         ("setting", words_en.SETTINGS), ("setting", words_zh.SETTINGS),
         ("clutter", words_en.CLUTTER), ("clutter", words_zh.CLUTTER),
         ("superlative", words_en.SUPERLATIVES), ("superlative", words_zh.SUPERLATIVES), ("forbid", words_en.FORBID),
-        ("beyond", words_en.BEYOND), ("beyond", words_zh.BEYOND),
+        ("beyond", words_en.BEYOND), ("beyond", words_zh.BEYOND), ("hand", words_en.HANDS), ("hand", words_zh.HANDS),
     )  # fmt: skip
     for kind, table in tables:
         for value, words in table.items():

@@ -16,7 +16,9 @@ HeadKind = Literal["category", "tag", "part", "pronoun", "one"]
 Quantity = Literal["one", "some", "each"]
 Superlative = Literal["largest", "smallest", "tallest", "shortest", "leftmost", "rightmost", "nearest", "farthest"]
 
-Action = Literal["put", "take", "remove", "lift", "grasp", "touch", "open", "close", "stack", "upright", "contact", "squeeze"]
+Action = Literal[
+    "put", "take", "remove", "lift", "grasp", "touch", "open", "close", "stack", "upright", "contact", "squeeze", "hand"
+]  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,6 +84,8 @@ class Command:
     be done in that order, even where the end would be the same in another."""
     keep: bool = False
     """Whether a state is only to hold at the end, whatever it is at the start ("leave the drawer closed")."""
+    hands: tuple[str, ...] = ()
+    """Of a robot with two, the hands that hold the thing one after the other: `left`, `right`."""
     deliberate: bool = False
     """Whether lifting or grasping counts for itself though something follows ("lift it, then put it down")."""
 

@@ -32,10 +32,17 @@ VERBS: dict[str, tuple[str, ...]] = {
         "build a stack of"
     ),
     "contact": _words("make, have"),
+    "hand": _words("hand, hand over, pass, pass over, give"),
     "tidy": _words("tidy, tidy up, clean up, clean, clear up, clear, clear off, clear away"),
 }
 BIN = "bin"
 """Where "throw it away" puts things: a category."""
+
+HANDS: dict[str, tuple[str, ...]] = {
+    side: tuple(f"{to}{side} {hand}" for to in ("", "to the ") for hand in ("hand", "arm", "gripper"))
+    for side in ("left", "right")
+}
+"""Of a robot with two; with "to the", for "to the left" has a meaning of its own."""
 
 RESULTS: dict[str, tuple[str, ...]] = {
     "open": _words("open"),

@@ -11,7 +11,7 @@ from embodiedsmith.spec import All, Any, Goal, Item, Not, Predicate, Scenario, S
 Placed = Literal["on", "inside", "near", "left_of", "right_of", "in_front_of", "behind", "between"]
 PLACED: frozenset[str] = frozenset(get_args(Placed))
 """Predicates that put their first argument to their second, or between it and their third."""
-MOVING = PLACED | {"at", "lifted", "grasped", "squeezed", "upright", "touching"}
+MOVING = PLACED | {"at", "lifted", "grasped", "squeezed", "upright", "touching", "in_left_hand", "in_right_hand"}
 """Predicates whose first argument is handled."""
 
 

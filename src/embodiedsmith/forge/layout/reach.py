@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from embodiedsmith import embodiments
 from embodiedsmith.assets.asset import Asset
 from embodiedsmith.forge.layout.needs import Part
 from embodiedsmith.forge.layout.prisms import Float
 from embodiedsmith.forge.layout.volumes import apply, volumes
+from embodiedsmith.motion.kinematics import kinematics
 from embodiedsmith.spec import Item, Pose
 from embodiedsmith.world import transforms as tf
 
@@ -123,13 +126,19 @@ def part_excess(attempt: Attempt, item: Item, part: Part, T: Float) -> float:
         return max(from_front(attempt, item.parent, p) for p in apply(T, grips)) - EDGE_REACH - 0.1
     if not len(grips) and not len(inner):
         return ANYWHERE
-    points = apply(T, np.concatenate([grips, inner])) - attempt.base.position
+    points = apply(tf.inverse(tf.matrix(attempt.base)) @ T, np.concatenate([grips, inner]))
+    robot = attempt.robot.name
+    return min(_beyond(attempt, points - (*mount, 0.0), len(grips), len(inner)) for mount in mounts(robot))
+
+
+def _beyond(attempt: Attempt, points: Float, grips: int, inner: int) -> float:
+    """By how much [m] points (n, 3) of a part, seen from where an arm is mounted, are beyond that arm's reach."""
     away = np.hypot(points[:, 0], points[:, 1])
     found = float(np.hypot(away, points[:, 2] - attempt.robot.arm_height - SHOULDER_AXIS).max()) - attempt.robot.arm.reach
-    if len(grips):
+    if grips:
         low, high = handle_reach(attempt)[0] + 0.1 * attempt.comfort, handle_reach(attempt)[1] - 0.05 * attempt.comfort
-        found = max(found, low - float(away[: len(grips)].min()), float(away[: len(grips)].max()) - high)
-    if len(inner):
+        found = max(found, low - float(away[:grips].min()), float(away[:grips].max()) - high)
+    if inner:
         found = max(found, _outside(float(away[-1]), cavity_reach(attempt), 0.0))
     return found
 
@@ -163,8 +172,19 @@ def _outside(value: float, span: tuple[float, float], play: float) -> float:
 
 
 def distance(attempt: Attempt, point: Float) -> float:
-    """Horizontal distance [m] of a world point from the robot's base."""
-    return float(np.hypot(point[0] - attempt.base.position[0], point[1] - attempt.base.position[1]))
+    """Horizontal distance [m] of a world point from the robot's base; of several arms, from where the nearest is mounted."""
+    local = apply(tf.inverse(tf.matrix(attempt.base)), np.asarray(point, dtype=np.float64)[None, :3])[0]
+    return min(math.dist(local[:2], mount) for mount in mounts(attempt.robot.name))
+
+
+@lru_cache(maxsize=16)
+def mounts(robot: str) -> tuple[tuple[float, float], ...]:
+    """Where arms are mounted, level in the frame of the robot's base [m]: a single arm counts as mounted in its middle."""
+    arms = embodiments.get(robot).arms
+    if len(arms) == 1:
+        return ((0.0, 0.0),)
+    points = [kinematics(robot, k).mount for k in range(len(arms))]
+    return tuple((float(p[0]), float(p[1])) for p in points)
 
 
 def _edge(attempt: Attempt, item: Item, T: Float) -> float:

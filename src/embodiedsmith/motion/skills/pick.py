@@ -7,13 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from embodiedsmith.motion import grasping
+from embodiedsmith.motion import arms, grasping, handing
 from embodiedsmith.motion.controller import CARE, Controller
 from embodiedsmith.motion.errors import MotionError
 from embodiedsmith.motion.grasping import GraspPlan, Tally
 from embodiedsmith.motion.operators import Operator, Step, things_of
 from embodiedsmith.motion.placing import grasped
 from embodiedsmith.motion.skills import Skill
+from embodiedsmith.motion.skills.hand_over import arm_index, hand_over_plan
 from embodiedsmith.motion.skills.navigate import dead_end
 from embodiedsmith.motion.skills.place import place_of_item, place_plan, through_front
 from embodiedsmith.spec import split_reference
@@ -24,24 +25,93 @@ LIFTS = (LIFT, 0.08, 0.065, 0.05)
 NUDGE = 0.012  # [m] lifted before pulling out of a front opening
 OUT = (0.06, 0.02, -0.02)  # [m] pulled out farther than just before a front
 REGRASPS = 4
+HAND_OVERS = 6  # grasps from which a hand-over is looked for
 LOOK_AHEAD = 60  # spots tried for a grasp before it counts as a dead end
 
 
 def grasp_plan(
     control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...], failed: Sequence[GraspPlan] = ()
 ) -> GraspPlan:
-    """The best grasp from which the item can also be put down where the plan puts it. The checker must look at the present world.
+    """The best grasp from which the item can also be put down where the plan puts it; the arm that can is in use afterwards.
 
     Args:
         control: The robot.
-        args: Those of the step: the item, and the place it is at.
+        args: Those of the step: the item, the place it is at, and, where that matters, the name of the arm that is to hold it.
         upcoming: The steps after it.
         failed: Grasps that were tried and did not hold.
 
     Raises:
         MotionError: `pick.unreachable`, `pick.blocked`, `pick.no_grasp`; `pick.dead_end`, caused by the error of what follows.
     """
-    item, place = args
+    points = [control.world.item_pose(args[0])[:3, 3]]
+    if (following := place_of_item(args[0], upcoming)) is not None:
+        points += [control.world.item_pose(split_reference(r)[0])[:3, 3] for r in things_of(following)[1:2]]
+    order = control.arms_for(*points)
+    named = [arm_index(control, name) for name in args[2:]]
+    if (handed := next((s for s in upcoming if s.skill == "hand_over" and s.args[0] == args[0]), None)) is not None:
+        taker = arm_index(control, handed.args[1])
+        return _for_hand_over(control, args, upcoming, failed, [(g, taker) for g in named or order if g != taker])[0]
+    try:
+        wanted = [arm for arm in order if not named or arm in named]
+        return arms.first_that_can(control, wanted, lambda: _grasp_plan(control, args, upcoming, failed))
+    except MotionError as error:
+        near = control.arms_for(points[0])
+        pairs = [(giver, taker) for giver in near for taker in named or near if taker != giver]
+        try:
+            plan, taker = _for_hand_over(control, args, upcoming, failed, pairs)
+        except MotionError:
+            raise error from None
+        control.inserted = (Step("hand_over", (args[0], control.robot.arms[taker].name), control.stage),)
+        return plan
+
+
+def _for_hand_over(
+    control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...], failed: Sequence[GraspPlan],
+    pairs: Sequence[tuple[int, int]],
+) -> tuple[GraspPlan, int]:  # fmt: skip
+    """A grasp with which a giver can hand the item to a taker that can go on with it, of several such pairs, and the taker.
+
+    Raises:
+        MotionError: `pick.unreachable`, `pick.blocked`, `pick.no_grasp`; `pick.dead_end`, caused by the error of the hand-over.
+    """
+    item, place = args[:2]
+    if (room := handing.room(control, item)) < handing.BESIDE:
+        raise MotionError(
+            "pick.no_grasp", f"a hand that holds {item} leaves no room for a second hand", subjects=(item,),
+            value=room, limit=handing.BESIDE,
+        )  # fmt: skip
+    error: MotionError | None = None
+    for giver, taker in pairs:
+        control.use(giver)
+        control.look()
+        looked = 0
+
+        def ready(plan: GraspPlan, giver: int = giver, taker: int = taker) -> MotionError | None:
+            nonlocal looked
+            later = Tally()
+            if handing.room(control, item, plan.T_tcp_item) < handing.BESIDE or looked == HAND_OVERS:
+                return later.error("hand_over", item)
+            looked += 1
+            found = hand_over_plan(control, giver, taker, grasped(control, item, plan), upcoming, later)
+            control.use(giver)
+            control.look()
+            if found is None:
+                return later.error("hand_over", item)
+            control.arranged[item] = found
+            return None
+
+        out = grasping.outward(control, item, place)
+        tally = Tally()
+        plan = next(grasping.plans(control, item, tally, ready=ready, level=out is not None, out=out, failed=failed), None)
+        if plan is not None:
+            return plan, taker
+        error = error or tally.error("pick", item)
+    raise error or MotionError("pick.no_grasp", f"there is no second arm to hand {item} to", subjects=(item,))
+
+
+def _grasp_plan(control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...], failed: Sequence[GraspPlan]) -> GraspPlan:
+    """See `grasp_plan`: of the arm in use. The checker must look at the present world."""
+    item, place = args[:2]
     following = place_of_item(item, upcoming)
     from_here = following is not None and not any(s.skill == "navigate" for s in upcoming[: upcoming.index(following)])
     out = grasping.outward(control, item, place)
@@ -72,7 +142,7 @@ def grasp_plan(
 
 def run(control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...]) -> None:
     """Grasp and lift; a grasp that slips is tried again with the next best one."""
-    item, place = args
+    item, place = args[:2]
     tried: list[GraspPlan] = []
     failure: MotionError | None = None
     while len(tried) < REGRASPS:
@@ -99,6 +169,7 @@ def run(control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...]) 
 
 def _grasp(control: Controller, item: str, place: str, plan: GraspPlan) -> None:
     world = control.world
+    control.park_others(stage="pick")
     control.look()
     control.preshape(plan.grasp.width)
     control.reach(plan.approach[0], stage="pick")
@@ -185,6 +256,18 @@ def _back_off(control: Controller) -> None:
         control.follow(back, stage="pick", speed=0.5)
 
 
+def _by(base: Operator) -> Operator:
+    """The same with the arm named, where the goal asks for one."""
+    return Operator(
+        skill="pick",
+        parameters=(*base.parameters, ("arm", "arm"), ("other", "arm")),
+        needs=(*base.needs, ("wanted_held", "item"), ("other_arm", "arm", "other")),
+        adds=(*base.adds, ("held_by", "item", "arm")),
+        removes=base.removes,
+        passes=(*base.passes, "arm"),
+    )
+
+
 def _operator(*gate: tuple[str, ...], parameters: tuple[tuple[str, str], ...] = ()) -> Operator:
     return Operator(
         skill="pick",
@@ -207,12 +290,14 @@ def _from_top() -> Operator:
     )  # fmt: skip
 
 
+_WAYS = (
+    _operator(("ungated", "place"), ("roomy", "place")),
+    _operator(("gate", "place", "part"), ("opened", "part"), parameters=(("part", "part"),)),
+    _from_top(),
+)
+
 SKILL = Skill(
     name="pick",
-    operators=(
-        _operator(("ungated", "place"), ("roomy", "place")),
-        _operator(("gate", "place", "part"), ("opened", "part"), parameters=(("part", "part"),)),
-        _from_top(),
-    ),
+    operators=(*_WAYS, *(_by(way) for way in _WAYS)),
     run=run,
 )

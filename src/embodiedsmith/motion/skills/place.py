@@ -8,7 +8,7 @@ from itertools import chain, islice
 
 import numpy as np
 
-from embodiedsmith.motion import arranging, clearing, placing
+from embodiedsmith.motion import arms, arranging, clearing, placing
 from embodiedsmith.motion.controller import CARE, Controller
 from embodiedsmith.motion.detours import detour
 from embodiedsmith.motion.errors import MotionError
@@ -89,6 +89,7 @@ def put_down(control: Controller, step: Step) -> None:
     Raises:
         MotionError: typed by the step's skill.
     """
+    arms.use_holder(control, step.args[0])
     held = control.held
     if held is None or held.item != step.args[0]:
         raise MotionError(f"{step.skill}.empty_hand", f"{step.args[0]} is not in the hand", subjects=(step.args[0],))

@@ -12,6 +12,7 @@ from itertools import product
 
 import numpy as np
 
+from embodiedsmith.motion import arms
 from embodiedsmith.motion.controller import CARE, Controller
 from embodiedsmith.motion.errors import MotionError
 from embodiedsmith.motion.grasping import NEAR, Tally
@@ -116,6 +117,12 @@ def _plan(control: Controller, pairs: list[tuple[str, str]], farthest: float) ->
     Raises:
         MotionError: `push.unreachable` or `push.blocked`.
     """
+    order = control.arms_for(control.world.item_pose(pairs[0][0])[:3, 3])
+    return arms.first_that_can(control, order, lambda: _first_plan(control, pairs, farthest))
+
+
+def _first_plan(control: Controller, pairs: list[tuple[str, str]], farthest: float) -> PushPlan:
+    """See `_plan`: by the arm in use."""
     control.look()
     control.checker.set_gripper(1.0)
     tally = Tally()
@@ -235,6 +242,7 @@ def _shifted(T: tf.Float, shift: tf.Float) -> tf.Float:
 
 
 def _push(control: Controller, plan: PushPlan, done: Callable[[], bool]) -> None:
+    control.park_others(stage="push")
     control.look()
     control.gripper = 1.0
     control.reach(plan.approach[0], stage="push")

@@ -1,4 +1,4 @@
-"""`grasped(item)`: both fingers squeeze the item."""
+"""`grasped(item)`: both fingers of a hand squeeze the item."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ import numpy as np
 
 from embodiedsmith.tasks.boxes import Box
 from embodiedsmith.tasks.kind import APART, TOUCH, Args, Assets, Bound, NearMiss, Params, PredicateKind, Role, Words
-from embodiedsmith.tasks.near_misses import SLIP, let_go, set_fingers, shift, span
+from embodiedsmith.tasks.near_misses import SLIP, holder, let_go, set_fingers, shift, span
 from embodiedsmith.tasks.probe import Probe
 from embodiedsmith.world import World
 
 
 def bind(probe: Probe, args: Args, params: Params) -> Bound:
     """Margin [m]: `TOUCH` while both fingers press on it in their closing direction, else minus the TCP's distance to its box."""
-    left, right = probe.held(args[0])
-    box, tcp = Box(probe, args[0]), probe.tcp_position()
+    hands = list(enumerate(probe.hands(args[0])))
+    box, tcps = Box(probe, args[0]), [probe.tcp_position(arm) for arm, _ in hands]
 
     def margin() -> float:
         pairs = probe.pairs
-        if left in pairs and right in pairs and probe.squeezed(args[0]):
+        if any(a in pairs and b in pairs and probe.squeezed(args[0], arm) for arm, (a, b) in hands):
             return TOUCH
-        return -max(box.distance(tcp), APART)
+        return -max(min(box.distance(tcp) for tcp in tcps), APART)
 
     return Bound(margin)
 
@@ -41,22 +41,26 @@ _NUDGE = 2e-3
 
 def near_misses(world: World, args: Args, params: Params) -> Iterator[NearMiss]:
     """Let go but still round it, one finger only, slipped out, beside the hand, and a hand closed on nothing."""
-    item = args[0]
-    hand = world.tcp()[:3, :3]
+    yield from out_of_hand(world, args[0], holder(world, args[0]))
+
+
+def out_of_hand(world: World, item: str, arm: int) -> Iterator[NearMiss]:
+    """States in which one arm only seems to hold an item that it holds."""
+    hand = world.tcp(arm)[:3, :3]
     across, closing, approach = (hand[:, k].copy() for k in range(3))
-    loose = let_go(world, item)
+    loose = let_go(world, item, arm)
     away = span(world, item, approach)
-    tip = float(world.tcp()[:3, 3] @ approach)
+    tip = float(world.tcp(arm)[:3, 3] @ approach)
 
     def at(name: str, opening: float, by: np.ndarray) -> NearMiss:
         def apply(world: World) -> None:
-            set_fingers(world, opening)
+            set_fingers(world, opening, arm)
             shift(world, item, by)
 
         return NearMiss(name, apply)
 
     nothing = np.zeros(3)
-    yield NearMiss("opened a little, the fingers round it", partial(set_fingers, closing=loose))
+    yield NearMiss("opened a little, the fingers round it", partial(set_fingers, closing=loose, arm=arm))
     yield at("opened wide, the fingers round it", 0.0, nothing)
     gap = _gap(world, loose)
     yield at("leaning on one finger", 0.0, closing * gap)

@@ -33,14 +33,14 @@ def bind(probe: Probe, args: Args, params: Params) -> Bound:
     While both fingers touch the item it is at most `HELD`. With several cavities to choose from, the best one counts.
     """
     base, part = split_reference(args[1])
-    left, right = probe.held(args[0])
+    hands = probe.hands(args[0])
     places = [_cavity(probe, args[0], base, c, params["tolerance"]) for c in cavities(probe.world.assets[base], part)]
 
     def anyway() -> float:
         return max(place() for place in places)
 
     def margin() -> float:
-        return min(anyway(), HELD) if left in probe.pairs and right in probe.pairs else anyway()
+        return min(anyway(), HELD) if any(a in probe.pairs and b in probe.pairs for a, b in hands) else anyway()
 
     return Bound(margin, anyway=anyway)
 

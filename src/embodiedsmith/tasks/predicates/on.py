@@ -44,12 +44,12 @@ def bind(probe: Probe, args: Args, params: Params) -> Bound:
     """
     base, part = split_reference(args[1])
     contact = probe.pair(args[0], base)
-    left, right = probe.held(args[0])
+    hands = probe.hands(args[0])
     places = [_surface(probe, args[0], base, s, params["tolerance"]) for s in surfaces(probe.world.assets[base], part)]
 
     def margin() -> float:
         best = max(surface(contact in probe.bearing) for surface in places)
-        return min(best, HELD) if left in probe.pairs and right in probe.pairs else best
+        return min(best, HELD) if any(a in probe.pairs and b in probe.pairs for a, b in hands) else best
 
     return Bound(margin, anyway=lambda: max(surface(True) for surface in places))
 

@@ -1,0 +1,23 @@
+"""`in_left_hand(item)`: the left hand of a robot with two holds the item, and the other has let go of it."""
+
+from __future__ import annotations
+
+from embodiedsmith.tasks.hands import check, in_hand, misses
+from embodiedsmith.tasks.kind import PredicateKind, Role, Words
+
+PREDICATE = PredicateKind(
+    name="in_left_hand",
+    roles=(Role("item", "movable"),),
+    bind=in_hand("left"),
+    check=check,
+    leads_to=frozenset({"in_right_hand", "lifted", "grasped", "on", "inside", "near", "at"}),
+    near_misses=misses("left"),
+    said_last=2,
+    words={
+        "en": Words(
+            "take {0} in the left hand", "take {0} out of the left hand",
+            ("take", "pass", "hand", "hold", "give", "get", "grab"), ("left hand", "left arm", "left gripper"),
+        ),
+        "zh": Words("用左手拿住{0}", "把{0}从左手拿走", ("拿住", "递给", "递到", "交给", "传给", "拿", "递"), ("左手",)),
+    },
+)  # fmt: skip
