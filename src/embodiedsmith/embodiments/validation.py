@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import mujoco
 import numpy as np
 
+from embodiedsmith.embodiments.balance import Balance
 from embodiedsmith.embodiments.description import Arm, Base, Robot
 from embodiedsmith.embodiments.errors import EmbodimentError, InvalidRobot
 
@@ -30,6 +31,7 @@ def validate(robot: Robot) -> mujoco.MjModel:
     faults = [*_fragment_faults(spec, robot), *_base_faults(model, robot.base)]
     for arm in robot.arms:
         faults += _arm_faults(model, arm)
+    faults += _onboard_faults(model, robot)
     if not robot.arms:
         faults.append("it has no arm; give at least one Arm")
     faults += _name_faults(model, robot)
@@ -87,6 +89,28 @@ def _arm_faults(model: mujoco.MjModel, arm: Arm) -> Iterator[str]:
     if arm.reach <= 0:
         yield f"reach is {arm.reach} m; it must be positive"
     yield from _gripper_faults(model, arm)
+
+
+def _onboard_faults(model: mujoco.MjModel, robot: Robot) -> Iterator[str]:
+    """Whether a robot stands on feet exactly if it is said to, and what its balance controller needs is there."""
+    onboard = robot.onboard
+    if (onboard is not None) != (robot.base.kind == "floating"):
+        yield f"a {robot.base.kind} base {'has no' if onboard is not None else 'needs an'} onboard balance"
+    if onboard is None:
+        return
+    if _find(model, mujoco.mjtObj.mjOBJ_JOINT, "free") < 0:
+        yield "no joint 'free' under 'base': a floating base moves by a free joint of that name"
+    if np.any(model.body_gravcomp):
+        yield "some bodies have gravcomp, which would make a robot on its feet weightless; take it away"
+    if len(onboard.actuators) != len(onboard.joints) or len(onboard.stance) != len(onboard.joints):
+        yield f"onboard has {len(onboard.joints)} joints, {len(onboard.actuators)} actuators and {len(onboard.stance)} stance"
+    if len(onboard.legs) != 12 or set(onboard.legs) - set(onboard.joints):
+        yield f"onboard.legs must be 12 of onboard.joints, six a leg; there are {len(onboard.legs)}"
+    yield from _servo_faults(model, onboard.joints, onboard.actuators)
+    yield from _position_faults(model, onboard.joints, onboard.stance, "stance")
+    yield from (f"no site {s!r} for a foot" for s in onboard.feet if _find(model, mujoco.mjtObj.mjOBJ_SITE, s) < 0)
+    if _find(model, mujoco.mjtObj.mjOBJ_BODY, onboard.mount) < 0:
+        yield f"no body {onboard.mount!r} that carries the arms"
 
 
 def _gripper_faults(model: mujoco.MjModel, arm: Arm) -> Iterator[str]:
@@ -171,7 +195,7 @@ def _name_faults(model: mujoco.MjModel, robot: Robot) -> Iterator[str]:
     for name in sorted({name for pair in robot.excluded_collisions for name in pair}):
         if _find(model, mujoco.mjtObj.mjOBJ_BODY, name) < 0:
             yield f"excluded_collisions names a body {name!r} that is not in the model"
-    described = [*robot.base.actuators]
+    described = [*robot.base.actuators, *(robot.onboard.actuators if robot.onboard is not None else ())]
     for arm in robot.arms:
         described += [*arm.actuators, *arm.gripper.actuators]
     twice = sorted({name for name in described if described.count(name) > 1})
@@ -189,6 +213,8 @@ def _home_faults(model: mujoco.MjModel, robot: Robot) -> Iterator[str]:
         pairs = [*zip(arm.joints, arm.home, strict=True), *zip(arm.gripper.joints, arm.gripper.open_qpos, strict=True)]
         for name, value in pairs:
             data.joint(name).qpos = value
+    if robot.onboard is not None:
+        Balance(robot).place(data.qpos)
     mujoco.mj_kinematics(model, data)
     mujoco.mj_collision(model, data)
     for contact in data.contact:

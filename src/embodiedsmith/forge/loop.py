@@ -115,7 +115,7 @@ class ForgeError(SmithError):
 
 
 def _stands(embodiment: str) -> bool:
-    return embodiment in embodiments.names() and embodiments.get(embodiment).base.kind == "fixed"
+    return embodiment in embodiments.names() and embodiments.get(embodiment).base.stands
 
 
 def _drivers(reasons: Iterable[str]) -> str:

@@ -66,6 +66,9 @@ class CollisionChecker(Space):
             loose = np.isin(model.geom_bodyid, heap.bodies)
             model.geom_contype[loose] = model.geom_conaffinity[loose] = 0
             collides &= ~loose
+        if world.footing is not None:
+            collides[world.footing.feet] = False
+            model.geom_contype[world.footing.feet] = model.geom_conaffinity[world.footing.feet] = 0
         robot, things = collides & self._robot_geoms, collides & ~self._robot_geoms
         model.geom_contype[robot], model.geom_conaffinity[robot] = _ROBOT, _ROBOT
         model.geom_contype[robot & ~self._hand_geoms()] |= _BODY

@@ -97,6 +97,8 @@ class Controller:
         self.sweeps: dict[str, Sweep] = {}
         """What doors and drawers pass through, by `item.joint`; see `clearing`."""
         self._imagined: tf.Float | None = None
+        self._T_planned = self.base_pose()
+        """Where the base was at the last look: arm paths are meant from there."""
         self.promised: dict[Step, Spot] = {}
         """Where it was found, when an item was picked, that the step that puts it down can be done."""
         self.dead_ends: dict[tuple[object, ...], MotionError | None] = {}
@@ -181,6 +183,8 @@ class Controller:
 
     def base_pose(self, base: tf.Float | None = None) -> tf.Float:
         """World pose (4, 4) of the robot's base, or of where it would be at base joints (x, y, yaw)."""
+        if (footing := self.world.footing) is not None:
+            return footing.base_pose(self.world.data)
         if self.base_size == 0:
             spec = self.world.scenario.embodiment.base
             assert spec is not None
@@ -232,6 +236,7 @@ class Controller:
         Other arms with empty hands count as at home, where they go before this one moves; see `park_others`.
         """
         self.checker.sync()
+        self._T_planned = self.base_pose()
         for arm, load in enumerate(self.loads):
             if arm != self.index and load is None:
                 self.checker.set_arm(arm, kinematics(self.robot.name, arm).home)
@@ -305,10 +310,10 @@ class Controller:
         """
         address = self.world.robot_qpos[self.arm]
         for _ in range(ARRIVE_STEPS):
-            if np.abs(self.world.data.qpos[address] - goal).max() < ARRIVE:
+            if np.abs(self.world.data.qpos[address] - self._followed(self.index, goal)).max() < ARRIVE:
                 return
             self.step(goal)
-        error = float(np.abs(self.world.data.qpos[address] - goal).max())
+        error = float(np.abs(self.world.data.qpos[address] - self._followed(self.index, goal)).max())
         if error > tolerance:
             raise MotionError(
                 f"{stage}.stuck", f"the arm stops {np.rad2deg(error):.1f} degrees short of its target",
@@ -362,12 +367,20 @@ class Controller:
         if base is not None:
             command[: self.base_size] = base
         if joints is not None:
-            command[self.arm] = joints
+            command[self.arm] = self._followed(self.index, joints)
         for arm, there in (arms or {}).items():
-            command[self.world.arm_slices[arm]] = there
+            command[self.world.arm_slices[arm]] = self._followed(arm, there)
         for hand, part, closing in zip(self.world.grippers, self.world.hand_slices, self.closings, strict=True):
             command[part] = hand.action(closing)
         self.session.step(command, self.label)
+
+    def _followed(self, arm: int, joints: tf.Float) -> tf.Float:
+        """Joints of an arm that bring its tool to where `joints` were meant to, however the body has swayed since the look."""
+        if self.world.footing is None:
+            return joints
+        kin = kinematics(self.robot.name, arm)
+        T_now_planned = tf.inverse(self.base_pose()) @ self._T_planned
+        return kin.inverse(T_now_planned @ kin.forward(joints), joints).joints
 
     def wait(self, steps: int) -> None:
         """Stand still."""

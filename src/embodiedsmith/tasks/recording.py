@@ -20,7 +20,7 @@ class Event:
     step: int
     kind: str
     """`skill_started`, `skill_done`, `skill_failed`, `replanned`, `recovery`, `goal_reached`, `grasped`,
-    `released`, `dropped`, `collision`, `world_fault` ..."""
+    `released`, `dropped`, `collision`, `world_fault`, `balance` ..."""
     subjects: tuple[str, ...] = ()
     text: str = ""
 

@@ -148,6 +148,9 @@ class Session:
         why = self.fault or failure
         if why is None and not self.succeeded:
             why = self._not_reached()
+        if np.isfinite(self.world.least_margin):
+            inside = f"{1e3 * self.world.least_margin:.0f} mm inside the feet's outline"
+            self.note("balance", text=f"the centre of pressure stayed {inside}")
         n = self.steps
         observed = self._observations[: n + 1]
         self._started = False

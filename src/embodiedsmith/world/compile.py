@@ -253,8 +253,9 @@ def _add_wall(spec: mujoco.MjSpec, item_id: str, asset: Asset, T_world_root: tf.
 def _attach_robot(spec: mujoco.MjSpec, robot: Robot, scenario: Scenario) -> None:
     assert scenario.embodiment.base is not None
     T_world_base = tf.matrix(scenario.embodiment.base)
-    if robot.base.kind == "fixed":
-        _add_pedestal(spec, robot, T_world_base)
+    if robot.base.stands:
+        if robot.base.kind == "fixed":
+            _add_pedestal(spec, robot, T_world_base)
         frame = spec.worldbody.add_frame(pos=T_world_base[:3, 3], quat=tf.quaternion(T_world_base[:3, :3]))
     else:  # a vehicle's slides are along world axes: its pose is in its joints
         frame = spec.worldbody.add_frame()

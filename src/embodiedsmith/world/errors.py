@@ -25,7 +25,7 @@ class SettleError(SmithError):
 class WorldFault(SmithError):
     """The simulation went bad at a control step: the episode ends here and reaches no dataset.
 
-    `code` is `world.bad_action`, `world.engine_warning`, `world.not_finite` or `world.clock`.
+    `code` is `world.bad_action`, `world.engine_warning`, `world.not_finite`, `world.clock` or `world.fall`.
     """
 
     def __init__(self, code: str, message: str, *, value: float | None = None, limit: float | None = None) -> None:

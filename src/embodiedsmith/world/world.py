@@ -26,6 +26,7 @@ from embodiedsmith.spec import Finding, Scenario, split_reference
 from embodiedsmith.world import transforms as tf
 from embodiedsmith.world.compile import PHYSICS_HZ, ROBOT, Compiled, compile_scenario, joint_position
 from embodiedsmith.world.errors import SettleError, WorldFault
+from embodiedsmith.world.footing import Footing
 from embodiedsmith.world.heaps import Heap
 from embodiedsmith.world.liquid.vessel import CALM, liquid_items
 from embodiedsmith.world.sheets import Sheet, grant, pinch
@@ -201,6 +202,13 @@ class World:
             assert base is not None
             home[:3] = base.position[0], base.position[1], base.yaw
         self.home = home
+        self.footing: Footing | None = None
+        """How it stands, for a robot on its own feet."""
+        self.least_margin = np.inf
+        """Least centre-of-pressure margin since the last reset or restore [m]; infinite for a robot without feet."""
+        if robot.onboard is not None:
+            assert self.scenario.embodiment.base is not None
+            self.footing = Footing(model, robot, self._servo, tf.matrix(self.scenario.embodiment.base))
         self._label_owners()
 
     def _index_servos(self) -> None:
@@ -241,6 +249,8 @@ class World:
                 prefix = name.split("/", 1)[0]
                 owner_of_body[body] = self.owners.index(prefix) if prefix in self.items else 0
         self.geom_owner = owner_of_body[model.geom_bodyid]
+        if self.footing is not None:
+            self.geom_owner[self.footing.feet] = 0  # that it stands on the ground is no contact of the robot with it
         flexes = [mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_FLEX, k).split("/", 1)[0] for k in range(model.nflex)]
         of_flex = np.array([self.owners.index(item) for item in flexes], dtype=int)
         self.solid_owner = np.concatenate([self.geom_owner, of_flex])
@@ -254,6 +264,7 @@ class World:
         ]  # fmt: skip
         fields += [(f"tcp_pose{f'_{k}' if k else ''}", 7) for k in range(len(self.grippers))]
         fields += [("finger_position", sum(map(len, self._dexterous_qpos)))] if any(self._dexterous_qpos) else []
+        fields += [("base_pose", 7)] if self.footing is not None else []
         fields += [(f"items/{name}", 7) for name in self.items]
         fields += [(f"points/{name}", sheet.qpos.size) for name, sheet in self.sheets.items()]
         fields += [(f"joints/{name}", 1) for name in self.joint_qpos]
@@ -263,7 +274,7 @@ class World:
             self.observation_slices[name] = slice(at, at + size)
             at += size
         self.observation_size = at
-        poses = [name for name, _ in fields if name.startswith(("tcp_pose", "items/"))]
+        poses = [name for name, _ in fields if name.startswith(("tcp_pose", "base_pose", "items/"))]
         self._quaternions = np.array([self.observation_slices[name].start + 3 for name in poses], dtype=int)
         self._item_bodies = np.array([index.body for index in self.items.values()], dtype=int)
         self._joint_addresses = np.array(list(self.joint_qpos.values()), dtype=int)
@@ -341,6 +352,9 @@ class World:
         self.set_robot(data, robot_joints, 0.0)
         self.command = np.concatenate([robot_joints, *(hand.action(0.0) for hand in self.grippers)])
         data.ctrl[:] = self._drive(self.command, 0.0)
+        if self.footing is not None:
+            data.ctrl[:] += self.footing.controls(robot_joints, robot_joints, 1, self.control_dt)[0]
+        self.least_margin = np.inf
         mujoco.mj_forward(self.model, data)
         if self.liquids is not None:
             self.liquids.fill(data)
@@ -360,6 +374,8 @@ class World:
     def set_robot(self, data: mujoco.MjData, joints: np.ndarray, gripper: float) -> None:
         """Write robot joints [m, rad] and gripper opening (0 open to 1 closed) into the positions of `data`."""
         data.qpos[self.robot_qpos] = joints
+        if self.footing is not None:
+            self.footing.place(data, joints)
         for addresses, hand in zip(self.finger_qpos, self.grippers, strict=True):
             opened, closed = np.asarray(hand.open_qpos), np.asarray(hand.closed_qpos)
             data.qpos[addresses] = opened + gripper * (closed - opened)
@@ -453,6 +469,8 @@ class World:
         if self.liquids is not None:
             self.liquids.mark(data)
         mujoco.mj_kinematics(self.model, data)  # body poses are one step old after mj_step
+        if self.footing is not None:
+            self.least_margin = min(self.least_margin, self.footing.margin(data))
         self.check(before)
         if self.sheets:
             pinch(self)
@@ -470,7 +488,7 @@ class World:
     @property
     def plain(self) -> bool:
         """Whether a control step is controls and physics steps and nothing else, so that a `Batch` may take it in C."""
-        return self.liquids is None and not self.sheets
+        return self.liquids is None and not self.sheets and self.footing is None
 
     def controls(self, start: np.ndarray, target: np.ndarray) -> tf.Float:
         """Controls of all actuators at each substep on the way from one command to the next, shape (..., substeps, nu).
@@ -483,7 +501,11 @@ class World:
         delta = (target - start) / n
         velocity = delta[..., None, : self.joint_count] * (n / self.control_dt)
         command = start[..., None, :] + np.arange(1, n + 1)[:, None] * delta[..., None, :]
-        return self._drive(command, velocity)
+        out = self._drive(command, velocity)
+        if self.footing is not None:
+            arms = slice(0, self.joint_count)
+            out += self.footing.controls(start[arms], target[arms], n, self.control_dt)
+        return out
 
     def _drive(self, command: np.ndarray, velocity: np.ndarray | float) -> tf.Float:
         """Controls (..., nu) at commands (..., action_size) whose joints move at `velocity` (..., joint_count)."""
@@ -521,7 +543,7 @@ class World:
         wet = self.liquids is None or self.liquids.finite
         if not (np.isfinite(data.qpos).all() and np.isfinite(data.qvel).all() and wet):
             return WorldFault("world.not_finite", "the state is not finite")
-        return None
+        return self.footing.fault(data) if self.footing is not None else None
 
     # ------------------------------------------------------------------ state
 
@@ -544,6 +566,7 @@ class World:
         if self.liquids is not None:
             self.liquids.restore(state[rigid:])
         self.data.warning.number[:] = 0  # what was warned of lies behind
+        self.least_margin = np.inf
         mujoco.mj_forward(self.model, self.data)
         mujoco.mj_setState(self.model, self.data, state[: self._state_size], STATE)  # forward overwrites the warm start
 
@@ -564,7 +587,7 @@ class World:
 
         joint_position, joint_velocity, effort: base and arm joints [m, rad], [m/s, rad/s], actuator forces [N, N m]; gripper:
         measured closing 0 to 1, one an arm; finger_position: joints of dexterous hands [rad]; tcp_pose (further arms: tcp_pose_1,
-        ...), items/<id>: world position [m] and quaternion wxyz; joints/<item.joint>: position
+        ...), base_pose (of one on its feet), items/<id>: world position [m] and quaternion wxyz; joints/<item.joint>: position
         [m, rad]. With `Randomization.observation_noise` every value is off in proportion to itself; observing again at the same
         time gives the same reading.
         """
@@ -602,6 +625,10 @@ class World:
         for addresses in self._dexterous_qpos:
             out[..., at : at + len(addresses)] = data.qpos[..., addresses]
             at += len(addresses)
+        if self.footing is not None:
+            out[..., at : at + 3] = data.xpos[..., self.base_body, :]
+            out[..., at + 3 : at + 7] = data.xquat[..., self.base_body, :]
+            at += 7
         end = at + 7 * len(self._item_bodies)
         poses = out[..., at:end].reshape(*out.shape[:-1], -1, 7)
         poses[..., :3] = data.xpos[..., self._item_bodies, :]

@@ -80,7 +80,7 @@ class _Arm:
         assert base is not None  # a world has one
         self.world = world
         self.kins: list[Kinematics] = [kinematics(world.robot.name, k) for k in range(len(world.robot.arms))]
-        self.stands = world.robot.base.kind == "fixed"
+        self.stands = world.robot.base.stands
         self.T_world_base = tf.matrix(base)
         self._T_base_world = tf.inverse(self.T_world_base)
 

@@ -67,7 +67,7 @@ def before_robot(attempt: Attempt, item: Item) -> Draw:
     asset, rng = attempt.built[item.id], attempt.rng
     given = attempt.scenario.embodiment.base
     T_base = np.eye(4) if given is None else tf.matrix(Pose.planar(*given.position[:2], 0.0, given.yaw))
-    fixed = attempt.robot.base.kind == "fixed"
+    fixed = attempt.robot.base.stands
     near = attempt.robot.base.footprint[0] / 2 + (0.0 if fixed else VEHICLE_BEFORE)
     turns = sides(attempt) if fixed and not attempt.anticipate else (math.pi,)
 
@@ -105,7 +105,7 @@ def on_floor(attempt: Attempt, item: Item) -> Draw:
         return on_wall(attempt, item)
     if not attempt.anticipate:
         return _along_walls(attempt, item)
-    return _beside(attempt, item) if attempt.robot.base.kind == "fixed" else _in_room(attempt, item)
+    return _beside(attempt, item) if attempt.robot.base.stands else _in_room(attempt, item)
 
 
 def _beside(attempt: Attempt, item: Item) -> Draw:
@@ -200,7 +200,7 @@ def on_wall(attempt: Attempt, item: Item) -> Draw:
 
 def standing_room(attempt: Attempt, item: Item, T: Float) -> list[Prism]:
     """Floor before furniture at world pose `T` on which a robot on wheels stands to work at it."""
-    if attempt.robot.base.kind == "fixed" or not item.fixed or item.parent is not None or item.relation == "attached":
+    if attempt.robot.base.stands or not item.fixed or item.parent is not None or item.relation == "attached":
         return []
     low, high = (np.asarray(c) for c in attempt.built[item.id].extents)
     half = max(0.35, (high[1] - low[1]) / 2 - 0.05)

@@ -114,7 +114,7 @@ class Region:
 
     def _turn_to_robot(self, attempt: Attempt, x: float, y: float, play: float) -> float:
         """Yaw in the region's frame with which furniture at (x, y) faces a fixed robot; for one that drives, the region's own."""
-        if attempt.robot.base.kind != "fixed":
+        if not attempt.robot.base.stands:
             return play
         world = self.T_world @ np.array([x, y, 0.0, 1.0])
         toward = math.atan2(attempt.base.position[1] - world[1], attempt.base.position[0] - world[0])

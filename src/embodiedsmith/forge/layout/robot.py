@@ -31,7 +31,7 @@ STARTS = 200  # places drawn for a vehicle
 def room(attempt: Attempt, base: Pose) -> list[Prism]:
     """What the robot takes at a base pose: its mount or vehicle up to the shoulder, and its arm as held at the start."""
     x, y = attempt.robot.base.footprint
-    if attempt.robot.base.kind != "fixed" and attempt.scenario.embodiment.base is None:
+    if not attempt.robot.base.stands and attempt.scenario.embodiment.base is None:
         x = y = 2 * attempt.robot.base.radius
     top = base.position[2] + attempt.robot.arm_height + SHOULDER
     T = tf.matrix(base)
@@ -45,15 +45,20 @@ def room(attempt: Attempt, base: Pose) -> list[Prism]:
 
 def new_base(attempt: Attempt) -> Pose:
     """A base pose for a scene in which nothing stands but the work surface: at the world's origin, facing it."""
-    if attempt.robot.base.kind == "fixed":
+    if attempt.robot.base.stands:
         return Pose.planar(0.0, 0.0, mount_height(attempt, 1.0 - float(attempt.rng.uniform(0.0, 0.5)) * attempt.comfort))
     at = attempt.rng.uniform((-0.3, -0.3, -0.3), (0.0, 0.3, 0.3))
     return Pose.planar(float(at[0]), float(at[1]), 0.0, float(at[2]))
 
 
 def mount_height(attempt: Attempt, part: float) -> float:
-    """Height of a fixed base [m]: that of the work surface, lower by a part of what lower things to be reached ask for."""
-    return furniture.surface_height(attempt) - part * _drop(attempt)
+    """Height of a base that stays [m]: on the floor for one with feet, else that of the work surface.
+
+    Lower by as much as the arms are above their mount, and by a part of what lower things to be reached ask for.
+    """
+    if attempt.robot.base.kind == "floating":
+        return 0.0
+    return max(0.0, furniture.surface_height(attempt) - attempt.robot.arm_height - part * _drop(attempt))
 
 
 def _drop(attempt: Attempt) -> float:
@@ -108,7 +113,7 @@ def bases(attempt: Attempt, count: int) -> list[Pose]:
 
 
 def _candidates(attempt: Attempt) -> Iterator[Pose]:
-    if attempt.robot.base.kind != "fixed":
+    if not attempt.robot.base.stands:
         yield from _starts(attempt)
         return
     rng = attempt.rng
@@ -162,7 +167,7 @@ def _on_floor(T: Float) -> Pose:
 
 def _score(attempt: Attempt, pose: Pose) -> tuple[int, float]:
     """How many of the things placed that the task needs are within reach of a base, and then how well: larger is better."""
-    if attempt.robot.base.kind != "fixed" or not attempt.anticipate:
+    if not attempt.robot.base.stands or not attempt.anticipate:
         return 0, float(attempt.rng.random())
     there = attempt.seen_from(pose)
     excesses = [

@@ -12,6 +12,7 @@ import numpy as np
 
 from embodiedsmith import assets, embodiments
 from embodiedsmith.assets.asset import Asset, Handle
+from embodiedsmith.embodiments.balance import Balance
 from embodiedsmith.forge.layout.prisms import Float, Kind, Prism, prism
 from embodiedsmith.spec import AssetSpec
 from embodiedsmith.tasks.probe import geom_points
@@ -177,6 +178,8 @@ def arm_at_home(robot: str) -> tuple[Float, ...]:
     for arm in description.arms:
         for name, position in zip((*arm.joints, *arm.gripper.joints), (*arm.home, *arm.gripper.open_qpos), strict=True):
             data.qpos[model.joint(name).qposadr[0]] = position
+    if description.onboard is not None:
+        Balance(description).place(data.qpos)
     mujoco.mj_kinematics(model, data)
     links = [_body_corners(model, data, body) for body in range(1, model.nbody)]
     return tuple(points for points in links if len(points))
