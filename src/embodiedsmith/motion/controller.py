@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from embodiedsmith.embodiments.description import Gripper
 from embodiedsmith.motion.collision import TOUCH, CollisionChecker, Hit
 from embodiedsmith.motion.detours import detour
 from embodiedsmith.motion.errors import MotionError
@@ -47,14 +48,9 @@ HELD_SPEED, HELD_ACCELERATION = 1.0, 3.5  # [m/s], [m/s2] of the middle of what 
 CARE = 0.35  # fraction of the joint limits used close to things
 
 
-def opening(max_width: float, width: float) -> float:
+def opening(hand: Gripper, width: float) -> float:
     """Gripper command (0 open to 1 closed) that leaves `FINGER_PLAY` around something `width` [m] wide."""
-    return closed_on(max_width, width + FINGER_PLAY)
-
-
-def closed_on(max_width: float, width: float) -> float:
-    """Gripper command (0 open to 1 closed) at which the fingers are `width` [m] apart."""
-    return float(np.clip(1.0 - width / max_width, 0.0, 1.0))
+    return hand.closing_on(width + FINGER_PLAY)
 
 
 @dataclass(frozen=True)
@@ -350,7 +346,7 @@ class Controller:
 
     def preshape(self, width: float) -> None:
         """Open the gripper, on the way, only as far as something `width` [m] wide needs."""
-        self.gripper = opening(self.hand.max_width, width)
+        self.gripper = opening(self.hand, width)
 
     def await_gripper(self) -> None:
         """Stand still until the fingers are where they were sent on the way."""

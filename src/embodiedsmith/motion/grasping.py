@@ -163,7 +163,6 @@ def plans(
     """
     checker = control.checker
     T_world_item = control.world.item_pose(item)
-    limit = control.hand.max_width
     dead = [kind_of(tf.inverse(plan.T_tcp_item)) for plan in failed]
     for grasp, T in candidates(control, item, level=level)[:MAX_TRIED]:
         kind = kind_of(tf.inverse(T_world_item) @ T)
@@ -172,7 +171,7 @@ def plans(
         if any(_alike(kind, other) for other in dead):
             continue
         tally.tried += 1
-        checker.set_gripper(opening(limit, grasp.width))
+        checker.set_gripper(opening(control.hand, grasp.width))
         way = _way(control, item, T, out, tally)
         if way is None:
             continue

@@ -104,7 +104,7 @@ def _grasp(control: Controller, item: str, place: str, plan: GraspPlan) -> None:
     control.reach(plan.approach[0], stage="pick")
     control.await_gripper()
     control.follow(plan.approach, stage="pick", speed=CARE)
-    control.grip(1.0)
+    control.grip(control.hand.taking(plan.grasp.width))
     if item not in world.grasped(control.index):
         raise MotionError(
             "pick.missed", f"the fingers closed beside {item}", subjects=(item,), value=world.gripper(control.index), limit=1.0

@@ -1,0 +1,56 @@
+"""Universal Robots UR5e with a LEAP hand on a fixed mount."""
+
+from __future__ import annotations
+
+import mujoco
+
+from embodiedsmith.embodiments import leap, models, universal
+from embodiedsmith.embodiments.description import Base, Robot
+
+_PALM = (0.05, -0.035, 0.03)
+"""Where the palm's frame is in the flange's, turned over [m]: the hand sits on the flange with its back."""
+_PLATE = (0.036, 0.009)
+"""Radius and half the thickness of the plate between flange and hand [m]."""
+
+_EXCLUDED = (
+    *universal.EXCLUDED,
+    *((f"wrist_{k}_link", f"hand/{link}") for k in (1, 2, 3) for link in ("palm", "th_mp", "if_bs", "mf_bs", "rf_bs")),
+    *((f"hand/{a}", f"hand/{b}") for a, b in leap.EXCLUDED),
+)
+
+
+@models.made_once
+def build() -> mujoco.MjSpec:
+    """A fresh fragment: the arm on a bare base body, the hand on a plate at its flange."""
+    spec = universal.build_arm()
+    hand = leap.build_hand()
+    palm = hand.body("palm")
+    palm.pos, palm.quat = _PALM, (0.0, 1.0, 0.0, 0.0)
+    radius, half = _PLATE
+    plate = (_PALM[0] - 0.05, 0.035 + _PALM[1], _PALM[2] - half)
+    palm.add_geom(
+        type=mujoco.mjtGeom.mjGEOM_CYLINDER, pos=(-0.05, -0.035, plate[2]), size=(radius, half, 0.0),
+        contype=0, conaffinity=0, group=2, mass=0.0, density=0.0, rgba=(0.2, 0.2, 0.2, 1.0),
+    )  # fmt: skip
+    palm.add_site(name="tcp", pos=leap.TCP, xyaxes=(0, 1, 0, 1, 0, 0), size=(0.005, 0.005, 0.005), group=4)
+    spec.attach(hand, prefix="hand/", site=spec.site(universal.FLANGE))
+    for exclude in list(spec.excludes):
+        spec.delete(exclude)
+    for a, b in _EXCLUDED:
+        spec.add_exclude(bodyname1=a, bodyname2=b)
+    for body in spec.bodies:
+        body.gravcomp = 1.0  # the real controller compensates the arm's and tool's weight
+    return spec
+
+
+ROBOT = Robot(
+    name="ur5e_leap",
+    title="Universal Robots UR5e with a LEAP hand on a fixed mount",
+    licence="BSD-3-Clause (UR5e), MIT (LEAP hand)",
+    source="MuJoCo Menagerie, universal_robots_ur5e and leap_hand",
+    models=(universal.MODEL, leap.MODEL),
+    build=build,
+    base=Base(kind="fixed", radius=0.2, footprint=(0.25, 0.25)),
+    arms=(universal.arm(tcp_site="hand/tcp", gripper=leap.gripper("hand/"), reach=0.95),),
+    excluded_collisions=_EXCLUDED,
+)
