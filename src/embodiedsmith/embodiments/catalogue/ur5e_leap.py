@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import mujoco
 
 from embodiedsmith.embodiments import leap, models, universal
-from embodiedsmith.embodiments.description import Base, Robot
+from embodiedsmith.embodiments.description import Base, Robot, RobotCamera
 
 _PALM = (0.05, -0.035, 0.03)
 """Where the palm's frame is in the flange's, turned over [m]: the hand sits on the flange with its back."""
@@ -24,16 +26,17 @@ def build() -> mujoco.MjSpec:
     """A fresh fragment: the arm on a bare base body, the hand on a plate at its flange."""
     spec = universal.build_arm()
     hand = leap.build_hand()
-    palm = hand.body("palm")
-    palm.pos, palm.quat = _PALM, (0.0, 1.0, 0.0, 0.0)
+    hand.body("palm").pos, hand.body("palm").quat = _PALM, (0.0, 1.0, 0.0, 0.0)
+    spec.attach(hand, prefix="hand/", site=spec.site(universal.FLANGE))
+    palm = spec.body("hand/palm")
     radius, half = _PLATE
-    plate = (_PALM[0] - 0.05, 0.035 + _PALM[1], _PALM[2] - half)
     palm.add_geom(
-        type=mujoco.mjtGeom.mjGEOM_CYLINDER, pos=(-0.05, -0.035, plate[2]), size=(radius, half, 0.0),
+        type=mujoco.mjtGeom.mjGEOM_CYLINDER, pos=(-_PALM[0], _PALM[1], _PALM[2] - half), size=(radius, half, 0.0),
         contype=0, conaffinity=0, group=2, mass=0.0, density=0.0, rgba=(0.2, 0.2, 0.2, 1.0),
     )  # fmt: skip
     palm.add_site(name="tcp", pos=leap.TCP, xyaxes=(0, 1, 0, 1, 0, 0), size=(0.005, 0.005, 0.005), group=4)
-    spec.attach(hand, prefix="hand/", site=spec.site(universal.FLANGE))
+    tilt = math.radians(25.0)  # towards the fingertips
+    palm.add_camera(name="wrist", pos=(-0.03, 0.075, 0.0), xyaxes=(1, 0, 0, 0, math.cos(tilt), -math.sin(tilt)), fovy=75.0)
     for exclude in list(spec.excludes):
         spec.delete(exclude)
     for a, b in _EXCLUDED:
@@ -51,6 +54,7 @@ ROBOT = Robot(
     models=(universal.MODEL, leap.MODEL),
     build=build,
     base=Base(kind="fixed", radius=0.2, footprint=(0.25, 0.25)),
-    arms=(universal.arm(tcp_site="hand/tcp", gripper=leap.gripper("hand/"), reach=0.95),),
+    arms=(universal.arm(tcp_site="tcp", gripper=leap.gripper("hand/"), reach=0.95),),
+    cameras=(RobotCamera(name="wrist", body="hand/palm"),),
     excluded_collisions=_EXCLUDED,
 )
