@@ -207,7 +207,7 @@ def test_builds_are_fresh_equal_and_can_be_attached_twice(robot: Robot) -> None:
 
 def test_every_description_fits_its_model(robot: Robot) -> None:
     model = embodiments.validate(robot)
-    assert model.nu == len(robot.base.actuators) + sum(len(arm.actuators) + 1 for arm in robot.arms)
+    assert model.nu == len(robot.base.actuators) + sum(len(arm.actuators) + len(arm.gripper.actuators) for arm in robot.arms)
     assert robot.licence and robot.source and robot.title
 
 

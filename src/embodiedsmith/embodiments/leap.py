@@ -25,15 +25,14 @@ THUMB = "th"
 TCP = (-0.030, -0.037, -0.125)
 """Tool centre point in the palm's frame [m], 5 mm beyond the middles of the fingertips."""
 
-_STIFFNESS, _THUMB_STIFFNESS = 3.0, 9.0
-"""Servo stiffness [N m/rad]: the thumb's is that of three fingers together, so that what is squeezed stays where it is."""
+_STIFFNESS, _THUMB_STIFFNESS = 3.0, 5.0
+"""Servo stiffness [N m/rad]: in its posture the thumb then pushes as hard as three fingers, and what is squeezed stays where it is."""
 _SETTLING = 0.04
 """Servo damping over stiffness [s]."""
 _TORQUE = 0.93
 """[N m] Stall torque of the hand's servos (Dynamixel XC330-M288-T at 5 V, e-manual)."""
 _ARMATURE = 0.0015
 """[kg m^2] Rotor inertia through the gears; the model has none, and fingers of 16 g ring at any stiffness without."""
-
 _OPEN = {
     "if": (0.606, 0.340, 1.099, -0.237), "mf": (0.573, -0.007, 1.202, -0.277), "rf": (0.605, -0.352, 1.099, -0.236),
     "th": (1.237, 1.719, 1.406, -1.072),
