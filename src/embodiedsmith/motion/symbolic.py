@@ -218,8 +218,8 @@ def _correct(facts: set[Fact], world: World, p: Predicate, survey: Survey) -> No
                 facts.add(("posed", p.args[0]) if p.name == "at" else ("beside", *p.args, p.name))
         case "inside" if _stands_on(survey, *p.args) and holds(*p.args):
             _move_in(facts, survey, *p.args)
-        case "open" | "closed" | "upright":
-            name = {"open": "opened", "closed": "shut", "upright": "upright"}[p.name]
+        case "open" | "closed" | "turned" | "upright":
+            name = {"open": "opened", "closed": "shut", "turned": "opened", "upright": "upright"}[p.name]
             about = {f for f in facts if f[0] == name and p.args[0] in (f[1], split_reference(f[1])[0])}
             facts -= {f for f in about if not holds(f[1])}
 

@@ -16,7 +16,7 @@ HeadKind = Literal["category", "tag", "part", "pronoun", "one"]
 Quantity = Literal["one", "some", "each"]
 Superlative = Literal["largest", "smallest", "tallest", "shortest", "leftmost", "rightmost", "nearest", "farthest"]
 
-Action = Literal["put", "take", "remove", "lift", "grasp", "touch", "open", "close", "stack", "upright", "contact"]
+Action = Literal["put", "take", "remove", "lift", "grasp", "touch", "open", "close", "turn", "stack", "upright", "contact"]
 
 
 @dataclass(frozen=True, kw_only=True)

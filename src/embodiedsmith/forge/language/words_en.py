@@ -24,8 +24,9 @@ VERBS: dict[str, tuple[str, ...]] = {
     "lift": _words("lift, lift up, raise, hold, hold up, elevate, hold up high, raise up"),
     "grasp": _words("grasp, grip, seize, clutch"),
     "touch": _words("touch, tap, poke, push, press, nudge"),
-    "open": _words("open, open up, pull open, slide open, swing open, pull"),
-    "close": _words("close, shut, close up, push shut, push closed, shut up, slide shut"),
+    "open": _words("open, open up, pull open, slide open, swing open, pull, turn on"),
+    "close": _words("close, shut, close up, push shut, push closed, shut up, slide shut, turn off"),
+    "turn": _words("turn, twist, rotate, turn up"),
     "stack": _words(
         "stack, pile, stack up, pile up, build a tower of, build a tower from, build a tower out of, make a tower of, "
         "build a stack of"
