@@ -151,7 +151,7 @@ class Articulation:
         """World tool poses that hold a knob, along its axis, in turns all round it."""
         for roll in KNOB_ROLLS:
             across = tf.turn(outward, roll)[:3, :3] @ bar
-            closing = np.cross(across, -outward)
+            closing = np.cross(-outward, across)
             T = np.eye(4)
             T[:3, :3] = np.stack([across, closing, -outward], axis=1)
             T[:3, 3] = center - GRASP_DEPTH * outward
