@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embodiedsmith.embodiments import contact, models
-from embodiedsmith.embodiments.description import Gripper
+from embodiedsmith.embodiments.description import Fingertip, Gripper
 from embodiedsmith.embodiments.meshes import simplify_visuals
 
 MODEL = "leap_hand"
@@ -33,6 +33,11 @@ _TORQUE = 0.93
 """[N m] Stall torque of the hand's servos (Dynamixel XC330-M288-T at 5 V, e-manual)."""
 _ARMATURE = 0.0015
 """[kg m^2] Rotor inertia through the gears; the model has none, and fingers of 16 g ring at any stiffness without."""
+_SQUEEZE = 0.030
+"""[m] The thumb then pushes with some 10 N."""
+_TIP = 0.0115
+"""Radius of the fingertips across the finger [m], from the bounds of the model's mesh."""
+
 _OPEN = {
     "if": (0.606, 0.340, 1.099, -0.237), "mf": (0.573, -0.007, 1.202, -0.277), "rf": (0.605, -0.352, 1.099, -0.236),
     "th": (1.237, 1.719, 1.406, -1.072),
@@ -88,7 +93,12 @@ def gripper(prefix: str) -> Gripper:
             tuple(f"{prefix}{finger}_{link}" for finger in FINGERS for link in ("px", "md", "ds")),
         ),
         max_width=0.10,
-        squeeze=0.03,
+        squeeze=_SQUEEZE,
+        closed_width=-_SQUEEZE,
+        fingertips=tuple(
+            Fingertip(site=f"{prefix}{f}_tip", joints=tuple(prefix + n for n, _ in names if n.startswith(f)), radius=_TIP)
+            for f in (THUMB, *FINGERS)
+        ),
         force=9.0,
         speed=0.4,
         dexterous=True,

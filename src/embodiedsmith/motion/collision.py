@@ -76,6 +76,8 @@ class CollisionChecker(Space):
         self._held: tuple[str, tf.Float] | None = None
         self._cargo: dict[str, tf.Float] = {}
         self._opening = 0.0
+        self.hand = world.grippers[arm]
+        """How the fingers go from open to closed."""
         self._arm = world.arm_slices[arm]
         for a, b in map(world.fingers, range(len(world.grippers))):
             self.allow([(a, b), ("robot", a), ("robot", b)])
@@ -201,7 +203,7 @@ class CollisionChecker(Space):
     def _put(self, joints: tf.Float) -> None:
         world, data = self._world, self.data
         data.qpos[world.robot_qpos[self._arm]] = joints
-        hand = world.grippers[self._index]
+        hand = self.hand
         for address, opened, closed in zip(world.finger_qpos[self._index], hand.open_qpos, hand.closed_qpos, strict=True):
             data.qpos[address] = opened + self._opening * (closed - opened)
         mujoco.mj_kinematics(self.model, data)

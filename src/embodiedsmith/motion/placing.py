@@ -65,7 +65,7 @@ class Load:
 
 def grasped(control: Controller, item: str, plan: GraspPlan) -> Load:
     """The item as it will hang in the hand once it is held like that."""
-    closing = control.hand.closing_on(plan.grasp.width)
+    closing = plan.hand.closing_on(plan.grasp.width)
     return Load(item, control.world.item_pose(item), plan.T_tcp_item, closing)
 
 

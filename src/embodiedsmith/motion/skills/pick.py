@@ -100,6 +100,7 @@ def run(control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...]) 
 def _grasp(control: Controller, item: str, place: str, plan: GraspPlan) -> None:
     world = control.world
     control.look()
+    control.wear(plan.hand)
     control.preshape(plan.grasp.width)
     control.reach(plan.approach[0], stage="pick")
     control.await_gripper()
@@ -107,7 +108,7 @@ def _grasp(control: Controller, item: str, place: str, plan: GraspPlan) -> None:
     control.grip(control.hand.taking(plan.grasp.width))
     if item not in world.grasped(control.index):
         raise MotionError(
-            "pick.missed", f"the fingers closed beside {item}", subjects=(item,), value=world.gripper(control.index), limit=1.0
+            "pick.missed", f"the fingers closed beside {item}", subjects=(item,), value=control.closing, limit=1.0
         )
     control.take(item)
     before = world.item_pose(item)[2, 3]
