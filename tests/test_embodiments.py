@@ -237,7 +237,14 @@ def test_at_home_the_tool_points_down_in_front_and_nothing_moves(robot: Robot) -
     assert stand.data.ncon == 0 and not stand.data.warning.number.any()
 
 
+def jaws(robot: Robot) -> None:
+    """Skip hands of many joints: they have tests of their own."""
+    if robot.arm.gripper.dexterous:
+        pytest.skip("a hand, not two jaws")
+
+
 def test_fingers_close_along_the_tools_y_about_its_origin(robot: Robot) -> None:
+    jaws(robot)
     stand, gripper = Stand(robot), robot.arm.gripper
     centres = []
     for ctrl in (gripper.open_ctrl, gripper.closed_ctrl):
@@ -257,6 +264,7 @@ def test_fingers_close_along_the_tools_y_about_its_origin(robot: Robot) -> None:
 
 
 def test_the_gripper_is_as_fast_as_it_says(robot: Robot) -> None:
+    jaws(robot)
     stand, gripper = Stand(robot), robot.arm.gripper
     start, end = np.array(gripper.open_qpos), np.array(gripper.closed_qpos)
     stand.data.ctrl[stand.grip] = gripper.closed_ctrl
@@ -271,6 +279,7 @@ def test_the_gripper_is_as_fast_as_it_says(robot: Robot) -> None:
 
 @pytest.mark.parametrize("width", [0.006, 0.04])
 def test_the_gripper_is_as_strong_as_it_says(robot: Robot, width: float) -> None:
+    jaws(robot)
     gripper = robot.arm.gripper
     probe = Stand(robot)
     (x, y, z), _ = probe.tool()
@@ -296,6 +305,7 @@ def test_the_gripper_is_as_strong_as_it_says(robot: Robot, width: float) -> None
 def test_an_object_off_centre_is_gathered_and_lifted_and_does_not_pop_out(
     robot: Robot, half: tuple[float, float, float], mass: float
 ) -> None:
+    jaws(robot)
     (x, y, z), _ = Stand(robot).tool()
     size = " ".join(map(str, half))
     table = f"""<mujoco><worldbody><geom name="table" type="box" size=".3 .3 .01" pos="{x} {y} {z - 0.025}"/>

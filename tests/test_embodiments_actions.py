@@ -20,10 +20,12 @@ CASES = [
 def trajectory(name: str, steps: int = 40) -> tuple[np.ndarray, np.ndarray]:
     """A start and a smooth random canonical trajectory from it, grippers closing."""
     robot = embodiments.get(name)
-    start = np.array([*(0.3, -0.2, 0.7)[: len(robot.base.joints)], *robot.arm.home, 0.0])
+    hands = [arm.gripper for arm in robot.arms]
+    opened, closed = ([x for hand in hands for x in hand.action(closing)] for closing in (0.0, 1.0))
+    start = np.array([*(0.3, -0.2, 0.7)[: len(robot.base.joints)], *(q for arm in robot.arms for q in arm.home), *opened])
     rng = np.random.default_rng(7)
     path = start + np.cumsum(rng.normal(0, 0.012, (steps, len(start))), axis=0)
-    path[:, -1] = np.linspace(0, 1, steps)
+    path[:, -len(opened) :] = np.linspace(opened, closed, steps)
     return start, path
 
 

@@ -86,6 +86,8 @@ class Handle:
     """Free length of the bar [m]."""
     push: Vec3
     """Point in the body's frame on the outer face of the panel, good to push the joint closed [m]."""
+    knob: bool = False
+    """Whether it is round about its outward direction, which is the joint's axis: it may be held at any turn, and turns with the hand."""
 
 
 @dataclass(frozen=True, kw_only=True)

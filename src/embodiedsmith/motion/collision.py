@@ -86,6 +86,8 @@ class CollisionChecker(Space):
         self._held: tuple[str, tf.Float] | None = None
         self._cargo: dict[str, tf.Float] = {}
         self._opening = 0.0
+        self.hand = world.grippers[arm]
+        """How the fingers go from open to closed."""
         self._arm = world.arm_slices[arm]
         for a, b in map(world.fingers, range(len(world.grippers))):
             self.allow([(a, b), ("robot", a), ("robot", b)])
@@ -125,7 +127,7 @@ class CollisionChecker(Space):
             self._set_fingers(arm, closing)
 
     def _set_fingers(self, arm: int, closing: float) -> None:
-        hand = self._world.grippers[arm]
+        hand = self.hand if arm == self._index else self._world.grippers[arm]
         for address, opened, closed in zip(self._world.finger_qpos[arm], hand.open_qpos, hand.closed_qpos, strict=True):
             self.data.qpos[address] = opened + closing * (closed - opened)
 

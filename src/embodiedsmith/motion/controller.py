@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from embodiedsmith.embodiments.description import Gripper
 from embodiedsmith.motion.collision import TOUCH, CollisionChecker, Hit
 from embodiedsmith.motion.detours import detour
 from embodiedsmith.motion.errors import MotionError
@@ -48,14 +49,9 @@ HELD_SPEED, HELD_ACCELERATION = 1.0, 3.5  # [m/s], [m/s2] of the middle of what 
 CARE = 0.35  # fraction of the joint limits used close to things
 
 
-def opening(max_width: float, width: float) -> float:
+def opening(hand: Gripper, width: float) -> float:
     """Gripper command (0 open to 1 closed) that leaves `FINGER_PLAY` around something `width` [m] wide."""
-    return closed_on(max_width, width + FINGER_PLAY)
-
-
-def closed_on(max_width: float, width: float) -> float:
-    """Gripper command (0 open to 1 closed) at which the fingers are `width` [m] apart."""
-    return float(np.clip(1.0 - width / max_width, 0.0, 1.0))
+    return hand.closing_on(width + FINGER_PLAY)
 
 
 @dataclass(frozen=True)
@@ -82,7 +78,9 @@ class Controller:
         self.base_size = len(self.robot.base.joints)
         self.dt = self.world.control_dt
         self.label = ""
-        hands = zip(self.world.grippers, self.world.hand_slices, strict=True)
+        self.hands = list(self.world.grippers)
+        """How each arm's fingers go from open to closed: as described, or as they were put for what they are to take."""
+        hands = zip(self.hands, self.world.hand_slices, strict=True)
         self.closings = [hand.closing(self.world.command[part].tolist()) for hand, part in hands]
         """Closing last commanded of each arm's gripper."""
         self.loads: list[Held | None] = [None] * len(self.robot.arms)
@@ -117,7 +115,6 @@ class Controller:
         self.index = index
         self.arm = self.world.arm_slices[index]
         """Where the arm's joints are in actions."""
-        self.hand = self.robot.arms[index].gripper
         self.fingers = self.world.fingers(index)
         """The owners that are the two sides of its gripper."""
         self.kin: Kinematics = kinematics(self.robot.name, index)
@@ -150,6 +147,31 @@ class Controller:
                 self.look()
                 self.reach(self.kin.home, stage=stage)
         self.use(mine)
+
+    @property
+    def hand(self) -> Gripper:
+        """How the fingers of the arm in use go from open to closed."""
+        return self.hands[self.index]
+
+    def wear(self, hand: Gripper) -> None:
+        """From now on the fingers of the arm in use go from open to closed like this."""
+        if hand is not self.hand:
+            self.closings[self.index] = hand.closing(self.world.command[self.world.hand_slices[self.index]].tolist())
+            self.hands[self.index] = hand
+        self.checker.hand = hand
+
+    def relax(self) -> None:
+        """Let the fingers of every arm with nothing in hand go from open to closed as described again."""
+        for arm, load in enumerate(self.loads):
+            plain = self.world.grippers[arm]
+            if load is None and self.hands[arm] is not plain:
+                self.hands[arm], self.closings[arm] = plain, 0.0
+        self.checker.hand = self.hand
+
+    @property
+    def closing(self) -> float:
+        """Measured closing of the gripper in use, 0 open to 1 closed."""
+        return self.world.gripper(self.index, self.hand)
 
     @property
     def held(self) -> Held | None:
@@ -243,7 +265,8 @@ class Controller:
         if self._imagined is not None:
             self.checker.set_base(self._imagined)
         self.checker.forbid_all()
-        self.checker.set_gripper(self.world.gripper(self.index))
+        self.checker.hand = self.hand
+        self.checker.set_gripper(self.closing)
         self.checker.hold(*((self.held.item, self.held.T_tcp_item) if self.held is not None else (None,)))
         for arm, load in enumerate(self.loads):
             if load is not None:
@@ -371,6 +394,9 @@ class Controller:
         for arm, there in (arms or {}).items():
             command[self.world.arm_slices[arm]] = self._followed(arm, there)
         for hand, part, closing in zip(self.world.grippers, self.world.hand_slices, self.closings, strict=True):
+
+            command[self.arm] = joints
+        for hand, part, closing in zip(self.hands, self.world.hand_slices, self.closings, strict=True):
             command[part] = hand.action(closing)
         self.session.step(command, self.label)
 
@@ -392,11 +418,11 @@ class Controller:
     def grip(self, closing: float) -> None:
         """Drive the gripper to `closing` (0 open, 1 closed) and wait until the fingers rest."""
         self.gripper = closing
-        last = self.world.gripper(self.index)
+        last = self.closing
         still = 0
         for k in range(GRIP_STEPS):
             self.step()
-            now = self.world.gripper(self.index)
+            now = self.closing
             still = still + 1 if abs(now - last) < 0.004 else 0
             last = now
             if k >= 2 and still >= 2:
@@ -404,12 +430,12 @@ class Controller:
 
     def preshape(self, width: float) -> None:
         """Open the gripper, on the way, only as far as something `width` [m] wide needs."""
-        self.gripper = opening(self.hand.max_width, width)
+        self.gripper = opening(self.hand, width)
 
     def await_gripper(self) -> None:
         """Stand still until the fingers are where they were sent on the way."""
         for _ in range(GRIP_STEPS):
-            if abs(self.world.gripper(self.index) - self.gripper) < 0.06:
+            if abs(self.closing - self.gripper) < 0.06:
                 return
             self.step()
 

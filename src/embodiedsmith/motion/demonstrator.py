@@ -80,6 +80,7 @@ def _run(control: Controller, steps: tuple[Step, ...]) -> Failure | None:
         step = queue.pop(0)
         control.label, control.stage, control.ahead = str(step), step.stage, tuple(queue)
         session.note("skill_started", step.args, str(step))
+        control.relax()
         try:
             skills()[step.skill].run(control, step.args, control.ahead)
         except MotionError as error:

@@ -9,9 +9,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from embodiedsmith.assets.asset import Grasp
+from embodiedsmith.embodiments.description import Gripper
 from embodiedsmith.motion.collision import Hit
 from embodiedsmith.motion.controller import Controller, opening
 from embodiedsmith.motion.errors import MotionError
+from embodiedsmith.motion.fingertips import Fingertips, Surface
 from embodiedsmith.motion.kinematics import POSITION_TOLERANCE, Solution
 from embodiedsmith.spec import split_reference
 from embodiedsmith.world import transforms as tf
@@ -42,6 +44,8 @@ class GraspPlan:
     approach: tf.Float
     """Joint path (k, n) from the pre-grasp to the grasp."""
     T_tcp_item: tf.Float
+    hand: Gripper
+    """How the fingers go from open to closed round the item."""
 
 
 @dataclass
@@ -163,7 +167,7 @@ def plans(
     """
     checker = control.checker
     T_world_item = control.world.item_pose(item)
-    limit = control.hand.max_width
+    fingers = _Fingers(control, item, out) if control.hand.fingertips else None
     dead = [kind_of(tf.inverse(plan.T_tcp_item)) for plan in failed]
     for grasp, T in candidates(control, item, level=level)[:MAX_TRIED]:
         kind = kind_of(tf.inverse(T_world_item) @ T)
@@ -172,12 +176,16 @@ def plans(
         if any(_alike(kind, other) for other in dead):
             continue
         tally.tried += 1
-        checker.set_gripper(opening(limit, grasp.width))
+        checker.hand = control.hand
+        checker.set_gripper(opening(control.hand, grasp.width))
         way = _way(control, item, T, out, tally)
         if way is None:
             continue
+        hand = control.hand
+        if fingers is not None and grasp.body == "root" and (better := fingers.around(way[0], grasp.width)) is not None:
+            hand, way = better
         T_tcp, path = way
-        plan = GraspPlan(grasp, T_tcp, path[-1], path, tf.inverse(T_tcp) @ T_world_item)
+        plan = GraspPlan(grasp, T_tcp, path[-1], path, tf.inverse(T_tcp) @ T_world_item, hand)
         error = ready(plan)
         if error is not None:
             tally.later += 1
@@ -185,6 +193,31 @@ def plans(
             dead.append(kind)
             continue
         yield plan
+
+
+class _Fingers:
+    """The fingertips of the hand in use round one item as it lies now."""
+
+    def __init__(self, control: Controller, item: str, out: tf.Float | None) -> None:
+        self._control, self._item, self._out = control, item, out
+        self._asset = control.world.assets[item]
+        self._tips, self._surface = Fingertips(control.kin), Surface(self._asset)
+
+    def around(self, T_world_tcp: tf.Float, width: float) -> tuple[Gripper, tuple[tf.Float, tf.Float]] | None:
+        """The hand that holds the item from a tool pose with wrench closure, and its way there; the checker then takes it for true."""
+        control = self._control
+        T_item_tcp = tf.inverse(control.world.item_pose(self._item)) @ T_world_tcp
+        hand = self._tips.grasp(self._surface, self._asset, T_item_tcp, width)
+        if hand is None:
+            return None
+        control.checker.hand = hand
+        control.checker.set_gripper(opening(hand, width))
+        way = _way(control, self._item, T_world_tcp, self._out, Tally())
+        if way is None or not np.allclose(way[0], T_world_tcp):
+            control.checker.hand = control.hand
+            control.checker.set_gripper(opening(control.hand, width))
+            return None
+        return hand, way
 
 
 def _way(control: Controller, item: str, T: tf.Float, out: tf.Float | None, tally: Tally) -> tuple[tf.Float, tf.Float] | None:

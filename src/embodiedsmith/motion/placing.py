@@ -10,7 +10,7 @@ import numpy as np
 
 from embodiedsmith.assets.asset import Cavity, Shape, Support
 from embodiedsmith.motion import clearing, sharing
-from embodiedsmith.motion.controller import FINGER_PLAY, Controller, closed_on
+from embodiedsmith.motion.controller import FINGER_PLAY, Controller
 from embodiedsmith.motion.facts import FLOOR, place_of
 from embodiedsmith.motion.grasping import GraspPlan, Tally
 from embodiedsmith.spec import split_reference
@@ -65,7 +65,7 @@ class Load:
 
 def grasped(control: Controller, item: str, plan: GraspPlan) -> Load:
     """The item as it will hang in the hand once it is held like that."""
-    closing = closed_on(control.hand.max_width, plan.grasp.width)
+    closing = plan.hand.closing_on(plan.grasp.width)
     return Load(item, control.world.item_pose(item), plan.T_tcp_item, closing)
 
 

@@ -228,8 +228,8 @@ def _correct(facts: set[Fact], world: World, p: Predicate, survey: Survey) -> No
         case "poured" | "filled" if holds(*p.args):
             targets = {split_reference(p.args[-1])[0]}
             facts |= {("poured", f[2], t) for f in survey.facts if f[0] == "contains" for t in targets}
-        case "open" | "closed" | "upright":
-            name = {"open": "opened", "closed": "shut", "upright": "upright"}[p.name]
+        case "open" | "closed" | "turned" | "upright":
+            name = {"open": "opened", "closed": "shut", "turned": "opened", "upright": "upright"}[p.name]
             about = {f for f in facts if f[0] == name and p.args[0] in (f[1], split_reference(f[1])[0])}
             facts -= {f for f in about if not holds(f[1])}
 

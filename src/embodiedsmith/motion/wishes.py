@@ -138,6 +138,7 @@ WANTED: dict[str, Callable[[Wish, Predicate], Iterable[Fact]]] = {
     "inside": _want_place("cavity"),
     "open": _want_part("opened"),
     "closed": _want_part("shut"),
+    "turned": _want_part("opened"),
     "grasped": lambda _, p: [("holding", p.args[0])],
     "lifted": lambda _, p: [("holding", p.args[0])],
     "squeezed": lambda _, p: [("squeezed", p.args[0])],
@@ -164,7 +165,7 @@ def _opposite(wish: Wish, goal: Goal) -> list[tuple[Fact, ...]]:
             return ways(wish, goal.goal)
         case Predicate(name="spilled"):
             return [()]  # nothing to bring about: skills that carry a liquid keep it level
-        case Predicate(name="open"):
+        case Predicate(name="open" | "turned"):
             return [tuple(WANTED["closed"](wish, goal))]
         case Predicate(name="closed"):
             return [tuple(WANTED["open"](wish, goal))]

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from embodiedsmith.assets.asset import Shape
 from embodiedsmith.spec import split_reference
+from embodiedsmith.tasks.joints import Travel
 from embodiedsmith.tasks.kind import NearMiss
 from embodiedsmith.tasks.probe import BEARING, Float, geom_points
 from embodiedsmith.world import World
@@ -62,6 +63,17 @@ def put_joint(world: World, reference: str, position: float) -> None:
     mujoco.mj_kinematics(world.model, world.data)
     by = _body_pose(world.data, body) @ tf.inverse(before)
     _place(world, {name: by @ world.item_pose(name) for name in riders})
+
+
+def opened_at_most(name: str, most: dict[str, tuple[Travel, float]]) -> NearMiss:
+    """The near miss of that name in which each joint that is open farther than given [m or rad] is open by so much."""
+
+    def apply(world: World) -> None:
+        for reference, (info, opening) in most.items():
+            if info.sign * (world.joint(reference)[0] - info.closed) > opening:
+                put_joint(world, reference, info.at(max(opening, 0.0)))
+
+    return NearMiss(name, apply)
 
 
 def shifted(world: World, name: str, item: str, by: Float) -> NearMiss:

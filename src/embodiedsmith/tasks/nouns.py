@@ -46,10 +46,10 @@ _PLACES: dict[str, dict[Language, str]] = {
 """Words in part names that say where the part is."""
 _LAYERS = {"top": "最上", "middle": "中间", "bottom": "最下"}
 _PARTS: dict[str, str] = {
-    "drawer": "抽屉", "door": "门", "board": "层板", "compartment": "格子", "lid": "盖子",
+    "drawer": "抽屉", "door": "门", "board": "层板", "compartment": "格子", "lid": "盖子", "lever": "把手", "knob": "旋钮",
 }  # fmt: skip
 """Chinese for the other words in part names."""
-_WHOLE = frozenset({"top", "inside", "door", "surface", "floor", "lid", "interior", "seat"})
+_WHOLE = frozenset({"top", "inside", "door", "surface", "floor", "lid", "interior", "seat", "lever", "knob"})
 """Parts that, alone, people call by the thing's name: on the table's top is on the table."""
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _NUMBERS_EN = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")

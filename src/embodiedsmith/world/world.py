@@ -657,10 +657,13 @@ class World:
         clipped: tf.Float = np.clip(force, *self._force_range)
         return clipped
 
-    def gripper(self, arm: int = 0) -> float:
-        """Measured closing of an arm's gripper, 0 open to 1 closed: of its first joint that moves."""
-        hand = self.grippers[arm]
-        k = self._telling[arm]
+    def gripper(self, arm: int = 0, hand: Gripper | None = None) -> float:
+        """Measured closing of an arm's gripper, 0 open to 1 closed: of its first joint that moves.
+
+        `hand`: how the fingers go from open to closed; None: as the robot's description says.
+        """
+        hand = self.grippers[arm] if hand is None else hand
+        k = _first_moving(hand)
         position = self.data.qpos[self.finger_qpos[arm][k]]
         return float((position - hand.open_qpos[k]) / (hand.closed_qpos[k] - hand.open_qpos[k]))
 

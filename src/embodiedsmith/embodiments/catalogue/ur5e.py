@@ -8,8 +8,8 @@ from typing import Any
 
 import mujoco
 
-from embodiedsmith.embodiments import contact, models
-from embodiedsmith.embodiments.description import Arm, Base, Gripper, Robot, RobotCamera
+from embodiedsmith.embodiments import contact, models, universal
+from embodiedsmith.embodiments.description import Base, Gripper, Robot, RobotCamera
 from embodiedsmith.embodiments.meshes import simplify_visuals
 
 _FORCE = 30.0
@@ -23,17 +23,8 @@ _STROKE = 0.8
 _BITE = 0.03
 """How far past closed the servo aims [rad], so that thin things are held as firmly as thick ones."""
 
-_JOINTS = ("shoulder_pan", "shoulder_lift", "elbow", "wrist_1", "wrist_2", "wrist_3")
-_STIFFNESS = (8000.0, 8000.0, 4000.0, 1000.0, 1000.0, 1000.0)
-"""Servo stiffness [N m/rad]. Menagerie's 2000 and 500 with their damping lag behind by 0.2 s."""
-_SETTLING = 0.03
-"""Servo damping over stiffness [s]: about critical damping of the arm stretched half out."""
-_HOME = (-0.3247, -1.7755, 1.5786, -1.3739, -1.5708, -0.3247)
-
 _EXCLUDED = (
-    ("mount", "shoulder_link"), ("mount", "upper_arm_link"), ("shoulder_link", "upper_arm_link"),
-    ("upper_arm_link", "forearm_link"), ("forearm_link", "wrist_1_link"), ("forearm_link", "wrist_2_link"),
-    ("wrist_1_link", "wrist_2_link"), ("wrist_1_link", "wrist_3_link"), ("wrist_2_link", "wrist_3_link"),
+    *universal.EXCLUDED,
     ("wrist_1_link", "gripper/base"), ("wrist_2_link", "gripper/base"), ("wrist_3_link", "gripper/base"),
 )  # fmt: skip
 """Neighbours, whose shapes overlap at their joint by construction."""
@@ -46,18 +37,7 @@ _EXCLUDED_IN_GRIPPER = tuple(itertools.combinations(("gripper/base", *_MOVING), 
 @models.made_once
 def build() -> mujoco.MjSpec:
     """A fresh fragment: the arm on a bare base body, the gripper with its linkage at its flange."""
-    folder = models.folder("universal_robots_ur5e")
-    spec = models.on_base(folder / "ur5e.xml")
-    simplify_visuals(spec, folder / spec.meshdir)
-    contact.OPTIONS.apply(spec)
-    spec.body("mount").quat = (1.0, 0.0, 0.0, 0.0)  # the model stands turned round: with the shoulder at zero the arm faces +x
-    for joint, stiffness in zip(_JOINTS, _STIFFNESS, strict=True):
-        actuator = spec.actuator(joint)
-        actuator.gainprm = [stiffness] + [0.0] * 9
-        actuator.biasprm = [0.0, -stiffness, -_SETTLING * stiffness] + [0.0] * 7
-        # Half a turn either way reaches everything; the whole turns that the robot allows only make detours.
-        spec.joint(f"{joint}_joint").range = (-math.pi, math.pi)
-        actuator.ctrlrange = (-math.pi, math.pi)
+    spec = universal.build_arm()
     spec.attach(_gripper(), prefix="gripper/", site=spec.site("attachment_site"))
     palm = spec.body("gripper/base")
     palm.add_site(name="tcp", pos=(0, 0, _TCP_IN_BASE), size=(0.005, 0.005, 0.005), group=4)
@@ -134,12 +114,7 @@ ROBOT = Robot(
     build=build,
     base=Base(kind="fixed", radius=0.2, footprint=(0.25, 0.25)),
     arms=(
-        Arm(
-            joints=tuple(f"{joint}_joint" for joint in _JOINTS),
-            actuators=_JOINTS,
-            home=_HOME,
-            velocity_limits=(math.pi,) * 6,  # UR5e technical details: 180 degrees/s each
-            acceleration_limits=(8.0,) * 6,  # not published; within the 150 and 28 N m of the joints with 5 kg
+        universal.arm(
             tcp_site="tcp",
             gripper=Gripper(
                 actuators=("gripper/fingers_actuator",),

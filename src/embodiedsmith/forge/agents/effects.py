@@ -39,7 +39,7 @@ class Effect:
         """What can have only one state at a time: where a thing is, how far a joint is open."""
         if self.name in (*PLACED, *HAND, *IN_HAND):
             return "place", self.args[0].thing
-        return ("joint" if self.name in ("open", "closed") else self.name), self.args
+        return ("joint" if self.name in ("open", "closed", "turned") else self.name), self.args
 
     def predicate(self, *, said: bool = False) -> Predicate:
         """As the spec says it; things have their ids. `said`: without the parts that the words leave open."""
@@ -137,7 +137,7 @@ def skills(effects: list[Effect]) -> int:
             count += effect.name == "closed" and (effect.args[0] in opened or _starts_open(effect.args[0]))
             continue
         count += 2 if effect.name in (*PLACED, "touching", "poured", "filled") else 1
-        if effect.name == "open":
+        if effect.name in ("open", "turned"):
             opened.add(effect.args[0])
         for ref in access(effect):
             if ref not in opened:
@@ -180,7 +180,7 @@ def _counts(effect: Effect, later: list[Effect]) -> bool:
     if effect.name in (*HAND, *IN_HAND, *PLACED):
         moved_on = any(other.slot == effect.slot for other in later)
         return effect.deliberate or not moved_on
-    if effect.name in ("open", "closed"):
+    if effect.name in ("open", "closed", "turned"):
         for other in later:
             if other.slot == effect.slot:
                 return True

@@ -13,7 +13,10 @@ from embodiedsmith.forge.agents.starts import HALF_OPEN, Starts, beside, held
 from embodiedsmith.forge.agents.things import Ref, Thing, Use, is_furniture, opened_part, suits
 from embodiedsmith.forge.agents.which import SIDES
 from embodiedsmith.forge.language.clauses import SURFACES
-from embodiedsmith.forge.language.meaning import Command, Meaning, NounPhrase, Place, Relation
+from embodiedsmith.forge.language.meaning import Action, Command, Meaning, NounPhrase, Place, Relation
+
+SWUNG: dict[Action, str] = {"open": "open", "close": "closed", "turn": "turned"}
+"""What verbs of doors, drawers, knobs and levers bring about."""
 
 JUG = "jug"
 """Category of what a liquid is in at the start, where nobody says."""
@@ -89,7 +92,7 @@ class Grounding:
 
     def _do(self, command: Command) -> None:
         match command.action:
-            case "open" | "close":
+            case "open" | "close" | "turn":
                 self._swing(command)
             case "put" | "stack":
                 self._put(command)
@@ -149,11 +152,13 @@ class Grounding:
             part = opened_part(ref)
             if part.part is None or part.part not in ref.thing.asset.joints:
                 self.stage.reasons.append(f"'{_name(ref.thing)}' has nothing to {command.action}")
+            elif command.action == "turn" and ref.thing.asset.joints[part.part].kind == "slide":
+                self.stage.reasons.append(f"'{_name(ref.thing)}' slides; it cannot be turned")
             else:
                 if part is not ref and len(ref.thing.asset.joints) > 1:
                     title = " ".join(reversed(part.part.split("_")))
                     self.stage.warnings.append(f"to {command.action} the {_name(ref.thing)} is taken to mean its {title}")
-                self.effects.append(Effect("open" if command.action == "open" else "closed", (part,), keep=command.keep))
+                self.effects.append(Effect(SWUNG[command.action], (part,), keep=command.keep))
 
     def _put(self, command: Command) -> None:
         themes = self._themes(command)

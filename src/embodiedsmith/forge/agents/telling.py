@@ -14,11 +14,12 @@ _RELATIONS: dict[Language, dict[str, str]] = {
         "left_of": "{0} is to the left of {1}", "right_of": "{0} is to the right of {1}", "in_front_of": "{0} is in front of {1}",
         "behind": "{0} is behind {1}", "near": "{0} is next to {1}", "between": "{0} is between {1} and {2}",
         "on": "{0} is on {1}", "inside": "{0} is in {1}", "open": "{0} is open", "closed": "{0} is closed",
+        "turned": "{0} is turned",
     },
     "zh": {
         "left_of": "{0}在{1}左边", "right_of": "{0}在{1}右边", "in_front_of": "{0}在{1}前面", "behind": "{0}在{1}后面",
         "near": "{0}在{1}旁边", "between": "{0}在{1}和{2}之间", "on": "{0}在{1}上", "inside": "{0}在{1}里", "open": "{0}开着",
-        "closed": "{0}关着",
+        "closed": "{0}关着", "turned": "{0}转过",
     },
 }  # fmt: skip
 """Statements of how things are."""

@@ -30,8 +30,9 @@ VERBS: dict[str, tuple[str, ...]] = {
     "fold": _words("fold, fold up, fold over"),
     "straighten": _words("straighten, straighten out, stretch, stretch out, pull straight, pull taut, pull tight"),
     "touch": _words("touch, tap, poke, push, press, nudge"),
-    "open": _words("open, open up, pull open, slide open, swing open, pull"),
-    "close": _words("close, shut, close up, push shut, push closed, shut up, slide shut"),
+    "open": _words("open, open up, pull open, slide open, swing open, pull, turn on"),
+    "close": _words("close, shut, close up, push shut, push closed, shut up, slide shut, turn off"),
+    "turn": _words("turn, twist, rotate, turn up"),
     "stack": _words(
         "stack, pile, stack up, pile up, build a tower of, build a tower from, build a tower out of, make a tower of, "
         "build a stack of"

@@ -99,7 +99,7 @@ def read(scenario: Scenario, built: dict[str, Asset]) -> Needs:
         if not names or any(item not in scene for item, _ in names):
             continue
         (first, part), *rest = names
-        if predicate.name in ("open", "closed"):
+        if predicate.name in ("open", "closed", "turned"):
             parts |= {
                 Part(item=first, joint=j, cavity=None, required=True): None for j in built[first].joints if part in (None, j)
             }

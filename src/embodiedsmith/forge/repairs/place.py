@@ -106,7 +106,7 @@ def _goal_places(view: View, item: Item) -> set[str]:
 def set_joint(view: View, findings: tuple[Finding, ...], rng: np.random.Generator) -> Iterator[Proposed]:
     """Doors and drawers the other way at the start: what is to be closed stands open, what is to be opened is shut, and what only
     is in the way of the task stands open."""
-    wanted = {p.args[0]: p.name for p in predicates(view.scenario.task.goal) if p.name in ("open", "closed")}
+    wanted = {p.args[0]: p.name for p in predicates(view.scenario.task.goal) if p.name in ("open", "closed", "turned")}
     named = {s for f in findings for s in f.subjects}
     concerned = {split_reference(s)[0] for s in named}
     for item in view.scene.items:
@@ -120,7 +120,7 @@ def set_joint(view: View, findings: tuple[Finding, ...], rng: np.random.Generato
             now = item.joints.get(joint, 0.0)
             if goal == "closed" and now < AJAR / 2:
                 yield (SetJoint(item=item.id, joint=joint, fraction=AJAR),), f"let {reference} stand open at the start"
-            elif goal == "open" and now > 0.0:
+            elif goal in ("open", "turned") and now > 0.0:
                 yield (SetJoint(item=item.id, joint=joint, fraction=0.0),), f"let {reference} be shut at the start"
             elif goal is None and now == 0.0 and joint in view.needs.joints(item.id):
                 yield (SetJoint(item=item.id, joint=joint, fraction=AJAR),), f"let {reference} stand open at the start"

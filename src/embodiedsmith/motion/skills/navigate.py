@@ -184,7 +184,7 @@ class _Visit:
             return np.asarray(grasp.approach[0])
         if step.skill.startswith("place") and control.held is not None and control.held.item == item:
             tally = Tally()
-            load = Load(item, control.world.item_pose(item), control.held.T_tcp_item, control.world.gripper(control.index))
+            load = Load(item, control.world.item_pose(item), control.held.T_tcp_item, control.closing)
             spot = place_plan(control, step, load, tally, most=SPOTS)
             if spot is None:
                 raise tally.error(step.skill, item, things_of(step)[1:])

@@ -171,14 +171,15 @@ def _grasp(control: Controller, item: str, place: str, plan: GraspPlan) -> None:
     world = control.world
     control.park_others(stage="pick")
     control.look()
+    control.wear(plan.hand)
     control.preshape(plan.grasp.width)
     control.reach(plan.approach[0], stage="pick")
     control.await_gripper()
     control.follow(plan.approach, stage="pick", speed=CARE)
-    control.grip(1.0)
+    control.grip(control.hand.taking(plan.grasp.width))
     if item not in world.grasped(control.index):
         raise MotionError(
-            "pick.missed", f"the fingers closed beside {item}", subjects=(item,), value=world.gripper(control.index), limit=1.0
+            "pick.missed", f"the fingers closed beside {item}", subjects=(item,), value=control.closing, limit=1.0
         )
     control.take(item)
     before = world.item_pose(item)[2, 3]

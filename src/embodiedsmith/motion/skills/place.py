@@ -97,7 +97,7 @@ def put_down(control: Controller, step: Step) -> None:
     failed: MotionError | None = None
     tally = Tally()
     control.look()
-    load = Load(held.item, control.world.item_pose(held.item), held.T_tcp_item, control.world.gripper(control.index))
+    load = Load(held.item, control.world.item_pose(held.item), held.T_tcp_item, control.closing)
     promised = control.promised.pop(step, None)
     spots = chain([] if promised is None else [promised], _spots(control, step, load))
     found = placing.plans(control, load, spots, _carrier(control, step), tally)

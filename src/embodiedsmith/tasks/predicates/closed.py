@@ -44,7 +44,7 @@ PREDICATE = PredicateKind(
     said_last=1,
     near_misses=near_misses,
     words={
-        "en": Words("close {0}", "open {0}", ("close", "shut", "push in")),
+        "en": Words("close {0}", "open {0}", ("close", "shut", "push in", "turn off")),
         "zh": Words("关上{0}", "打开{0}", ("关上", "关闭", "关好", "合上", "关")),
     },
 )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from embodiedsmith.tasks.joints import Travel, bind_joints, openings
+from embodiedsmith.tasks.joints import bind_joints, openings
 from embodiedsmith.tasks.kind import Args, Assets, Bound, NearMiss, Param, Params, PredicateKind, Role, Words
-from embodiedsmith.tasks.near_misses import put_joint
+from embodiedsmith.tasks.near_misses import opened_at_most
 from embodiedsmith.tasks.probe import Probe
 from embodiedsmith.world import World
 
@@ -35,23 +35,12 @@ def near_misses(world: World, args: Args, params: Params) -> Iterator[NearMiss]:
     joints = openings(world, args[0])
     fraction = params["fraction"]
     for said, k in (("a hair", 0), ("a little", 1), ("somewhat", 2)):
-        yield _opened(
+        yield opened_at_most(
             f"{said} short of open", {ref: (info, fraction * info.range - _SHORT[info.kind][k]) for ref, info in joints}
         )
     for share in _SHARES:
         name = f"open by {100 * share:g} % of what is asked"
-        yield _opened(name, {ref: (info, share * fraction * info.range) for ref, info in joints})
-
-
-def _opened(name: str, most: dict[str, tuple[Travel, float]]) -> NearMiss:
-    """Every joint that is open farther than given [m or rad] is open by so much."""
-
-    def apply(world: World) -> None:
-        for reference, (info, opening) in most.items():
-            if info.sign * (world.joint(reference)[0] - info.closed) > opening:
-                put_joint(world, reference, info.at(max(opening, 0.0)))
-
-    return NearMiss(name, apply)
+        yield opened_at_most(name, {ref: (info, share * fraction * info.range) for ref, info in joints})
 
 
 PREDICATE = PredicateKind(
@@ -80,7 +69,7 @@ PREDICATE = PredicateKind(
     ),
     near_misses=near_misses,
     words={
-        "en": Words("open {0}", "close {0}", ("open", "pull open", "pull out")),
-        "zh": Words("打开{0}", "关上{0}", ("打开", "拉开", "开启")),
+        "en": Words("open {0}", "close {0}", ("open", "pull open", "pull out", "turn on")),
+        "zh": Words("打开{0}", "关上{0}", ("打开", "拉开", "开启", "拧开")),
     },
 )

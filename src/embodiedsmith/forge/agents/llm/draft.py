@@ -147,7 +147,7 @@ def _predicate_or_not(clause: Clause) -> Goal:
 def _horizon(goal: Goal, scene: SceneSpec, *, travels: bool) -> float:
     """Time for the skills: a pick and a place for what relates two things, one skill for the rest, one to open each way in."""
     count = 0
-    joints = {ref for p in predicates(goal) for ref in p.args if p.name == "open"}
+    joints = {ref for p in predicates(goal) for ref in p.args if p.name in ("open", "turned")}
     for p in predicates(goal):
         count += 2 if len(p.args) > 1 else 1
         ways = {arg for arg in p.args[1:] if _joints(scene, arg)} - joints
