@@ -393,9 +393,6 @@ class Controller:
             command[self.arm] = self._followed(self.index, joints)
         for arm, there in (arms or {}).items():
             command[self.world.arm_slices[arm]] = self._followed(arm, there)
-        for hand, part, closing in zip(self.world.grippers, self.world.hand_slices, self.closings, strict=True):
-
-            command[self.arm] = joints
         for hand, part, closing in zip(self.hands, self.world.hand_slices, self.closings, strict=True):
             command[part] = hand.action(closing)
         self.session.step(command, self.label)

@@ -158,7 +158,7 @@ def _takes(
     world = control.world
     T_giver = T_item @ tf.inverse(load.T_tcp_item)
     limit = world.grippers[taker].max_width - FINGER_ROOM
-    found = []
+    found: list[tuple[float, int, Grasp, tf.Float]] = []
     for grasp in world.assets[load.item].affordances.grasps:
         if grasp.width > limit or grasp.body != "root":
             continue
@@ -186,7 +186,7 @@ def _take(
             return None
         _imagine(control, giver, load, T_item, joints)
         checker = control.checker
-        checker.set_gripper(opening(control.hand.max_width, grasp.width))
+        checker.set_gripper(opening(control.hand, grasp.width))
         hit = checker.hit(posture.joints)
         if hit is None:
             checker.allow([(load.item, finger) for finger in control.fingers])

@@ -11,7 +11,7 @@ from itertools import product
 
 import numpy as np
 
-from embodiedsmith.motion.controller import CARE, Controller, closed_on
+from embodiedsmith.motion.controller import CARE, Controller
 from embodiedsmith.motion.errors import MotionError
 from embodiedsmith.motion.grasping import Tally
 from embodiedsmith.spec import split_reference
@@ -116,7 +116,7 @@ def _way_down(
     """Joint path (k, n) straight down to a pinch; `skip` leaves out the first ways found."""
     tally = Tally()
     candidates = list(hands(control, item, point))
-    control.gripper = closed_on(control.hand.max_width, GATHERED)
+    control.gripper = control.hand.closing_on(GATHERED)
     control.checker.set_gripper(control.gripper)
     found = []
     for T in candidates:
@@ -182,7 +182,7 @@ def carry(control: Controller, item: str, via: Sequence[tf.Float], *, stage: str
 
 def release(control: Controller, *, stage: str, rise: float = ABOVE) -> None:
     """Open the hand, wait, and rise out of the cloth."""
-    control.grip(closed_on(control.hand.max_width, LOOSE))
+    control.grip(control.hand.closing_on(LOOSE))
     control.wait(SETTLED)
     T = control.world.tcp(control.index)
     path = way(control, T, [T[:3, 3] + (0.0, 0.0, rise)], control.joints)

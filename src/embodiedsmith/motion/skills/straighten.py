@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from embodiedsmith.motion.controller import CARE, Controller, closed_on
+from embodiedsmith.motion.controller import CARE, Controller
 from embodiedsmith.motion.errors import MotionError
 from embodiedsmith.motion.grasping import Tally
 from embodiedsmith.motion.operators import Operator, Step
@@ -92,7 +92,7 @@ def _pull(control: Controller, item: str, pull: _Pull) -> None:
 
 
 def _let_go(control: Controller, item: str) -> None:
-    control.grip(closed_on(control.hand.max_width, GAP))
+    control.grip(control.hand.closing_on(GAP))
     _ignore(control, item)
     T = control.world.tcp(control.index)
     up = control.straight(T, tf.translate((0.0, 0.0, ABOVE)) @ T, control.joints)
@@ -111,7 +111,7 @@ def _way(control: Controller, item: str, place: str) -> _Pull:
     tally = Tally()
     _ignore(control, item)
     height = level(control, place) + tip(control) + CLEAR
-    control.gripper = closed_on(control.hand.max_width, GAP)
+    control.gripper = control.hand.closing_on(GAP)
     control.checker.set_gripper(control.gripper)
     for at, across, by in _candidates(control.world.matter(item), reach(control.world, item)):
         for flip in (1.0, -1.0):
