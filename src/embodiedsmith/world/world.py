@@ -312,6 +312,8 @@ class World:
             if not findings:
                 self.data.time = 0.0
                 self.data.qvel[:] = 0.0
+                if self.liquids is not None:
+                    self.liquids.mark(self.data)
                 mujoco.mj_forward(self.model, self.data)
                 break
         return findings

@@ -37,7 +37,7 @@ CATEGORY = Category(
     params={
         "volume": Param(default=0.15, low=0.03, high=1.0, unit="l", meaning="volume", source="a small glass"),
         "particles": Param(
-            default=1200, low=200, high=6000, meaning="how finely it is simulated", source="spheres of 5 mm at 0.15 l"
+            default=1000, low=200, high=6000, meaning="how finely it is simulated", source="points 5.3 mm apart at 0.15 l"
         ),
     },
     colors=("blue",),

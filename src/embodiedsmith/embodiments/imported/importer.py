@@ -61,7 +61,7 @@ def import_robot(path: Path, wishes: Wishes) -> ImportedRobot:
         faults.append(Fault(str(error), "import an arm with a two-finger gripper as one model"))
         raise ImportRefused(path, [*faults, *_free_faults(model)]) from error
     if np.linalg.norm(off := _off_center(model, anatomy)) > 1e-3:
-        spec, home = body.on_base(parsed, shift=-off)
+        spec, home = body.on_base(parsed, shift=tuple(float(value) for value in -off))
         model = spec.compile()
     faults += [*_free_faults(model), *_actuator_faults(model, anatomy, parsed.urdf), *_range_faults(model, anatomy)]
     if any(not (wishes.repair and fault.cured) for fault in faults):
@@ -91,7 +91,7 @@ def import_robot(path: Path, wishes: Wishes) -> ImportedRobot:
     model = spec.compile()
     record = _record(path, wishes, model, anatomy, hand, tried, opened, closed, found, speeds, greatest)
     guesses = _guesses(record, anatomy, palms, arm_home is not None)
-    record = record.model_copy(update={"guesses": guesses, "notes": tuple([*notes, *_notes(tried, speeds)])})
+    record = record.model_copy(update={"guesses": guesses, "notes": (*notes, *_notes(tried, speeds))})
     kept = store.save(record, spec.to_xml(), dict(parsed.files), replace=wishes.replace)
     try:
         validate(store.as_robot(kept))
