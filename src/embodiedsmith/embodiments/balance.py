@@ -156,8 +156,8 @@ class Balance:
         J = self._constraints()[0][:12]
         A = J[:, :6].T  # what the floor does to the base
         force = _SHARE * (A.T @ np.linalg.solve((A * _SHARE) @ A.T, weight[:6]))
-        carried: Float = weight - J.T @ force
-        return carried[self._driven]
+        carried: Float = (weight - J.T @ force)[self._driven]
+        return carried
 
     def _middle(self) -> Float:
         """Middle (2,) of the soles as the feet are now."""

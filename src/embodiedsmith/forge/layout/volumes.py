@@ -171,7 +171,10 @@ def _outline(asset_json: str) -> tuple[Float, Float]:
 
 @lru_cache(maxsize=16)
 def arm_at_home(robot: str) -> tuple[Float, ...]:
-    """Boxes round the links of a robot held as at the start, in its base frame: corners, shape (8 n, 3), by link."""
+    """Boxes round the links of a robot held as at the start, in its base frame: corners, shape (8 n, 3), by link.
+
+    Legs are left out: there is room for knees under a table, which counts as one box down to the floor.
+    """
     description = embodiments.get(robot)
     model = description.build().compile()
     data = mujoco.MjData(model)
@@ -181,7 +184,8 @@ def arm_at_home(robot: str) -> tuple[Float, ...]:
     if description.onboard is not None:
         Balance(description).place(data.qpos)
     mujoco.mj_kinematics(model, data)
-    links = [_body_corners(model, data, body) for body in range(1, model.nbody)]
+    legs = {int(model.joint(name).bodyid[0]) for name in description.onboard.legs} if description.onboard is not None else set()
+    links = [_body_corners(model, data, body) for body in range(1, model.nbody) if body not in legs]
     return tuple(points for points in links if len(points))
 
 
