@@ -26,7 +26,8 @@ from embodiedsmith.world import transforms as tf
 OPEN = 0.022  # [m] by which fingertips stay off the surface before they close
 SPREADS = (0.0, 0.5, 0.9)
 """[rad] by which the outer fingers' rays lean towards the middle: none for flat things, more round a round one."""
-SHIFTS = (0.0, 0.006, -0.006)  # [m] along the tool's x by which the thumb is tried beside its place
+NARROW = (1.0, 0.8)
+"""Shares of the outer fingers' distance from the middle one at which they are tried: less for what is narrow."""
 DEPTHS = (0.0, -0.008)  # [m] along the approach by which all fingertips are tried off their place
 APART = 0.021  # [m] least distance of the middles of two fingertips
 FRICTION = 0.6
@@ -160,12 +161,12 @@ class Fingertips:
         `width` is the item's along the closing direction [m], as the grasp says.
         """
         starts = self.starts(self.hand.closing_on(width + 2 * OPEN))
-        for depth, spread, shift in itertools.product(DEPTHS, SPREADS, SHIFTS):
+        for depth, narrow, spread in itertools.product(DEPTHS, NARROW, SPREADS):
             found = []
             for k, start in enumerate(starts):
                 lean = spread * float(np.sign(round(float(start[0]), 3))) if k else 0.0
                 way = np.array([-np.sin(lean), -np.cos(lean), 0.0]) if k else np.array([0.0, 1.0, 0.0])
-                begin = start + (0.0 if k else shift, 0.0, depth)
+                begin = start * (narrow if k else 1.0, 1.0, 1.0) + (0.0, 0.0, depth)
                 touch = surface.met(T_item_tcp[:3, :3] @ begin + T_item_tcp[:3, 3], T_item_tcp[:3, :3] @ way)
                 if touch is None:
                     break
@@ -206,4 +207,3 @@ class Fingertips:
             if hand is not None and wrench_closure(touches, middle[:3], size) > CLOSURE:
                 return hand
         return None
-
