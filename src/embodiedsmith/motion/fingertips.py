@@ -26,10 +26,8 @@ from embodiedsmith.world import transforms as tf
 OPEN = 0.022  # [m] by which fingertips stay off the surface before they close
 SPREADS = (0.0, 0.5, 0.9)
 """[rad] by which the outer fingers' rays lean towards the middle: none for flat things, more round a round one."""
-NARROW = (1.0, 0.8)
-"""Shares of the outer fingers' distance from the middle one at which they are tried: less for what is narrow."""
 DEPTHS = (0.0, -0.008)  # [m] along the approach by which all fingertips are tried off their place
-APART = 0.021  # [m] least distance of the middles of two fingertips
+APART = 0.0245  # [m] least distance of the middles of two fingertips, which are 24 mm wide
 FRICTION = 0.6
 """Friction taken for granted: less than that of the pads on anything, as a margin."""
 EDGES = 8
@@ -161,12 +159,12 @@ class Fingertips:
         `width` is the item's along the closing direction [m], as the grasp says.
         """
         starts = self.starts(self.hand.closing_on(width + 2 * OPEN))
-        for depth, narrow, spread in itertools.product(DEPTHS, NARROW, SPREADS):
+        for depth, spread in itertools.product(DEPTHS, SPREADS):
             found = []
             for k, start in enumerate(starts):
                 lean = spread * float(np.sign(round(float(start[0]), 3))) if k else 0.0
                 way = np.array([-np.sin(lean), -np.cos(lean), 0.0]) if k else np.array([0.0, 1.0, 0.0])
-                begin = start * (narrow if k else 1.0, 1.0, 1.0) + (0.0, 0.0, depth)
+                begin = start + (0.0, 0.0, depth)
                 touch = surface.met(T_item_tcp[:3, :3] @ begin + T_item_tcp[:3, 3], T_item_tcp[:3, :3] @ way)
                 if touch is None:
                     break
