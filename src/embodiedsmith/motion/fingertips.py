@@ -1,10 +1,10 @@
 """Grasps by several fingertips: where they touch an item's real surface, whether that holds it, and the finger joints for it.
 
-A grasp from an asset says where the palm goes. For a hand whose fingers can each be put somewhere, this module looks from there
-for the places at which thumb and fingers touch: rays from the open fingertips to the item's collision shapes give points, normals.
-They are good when they have wrench closure: the contacts can push against any force and torque within their friction cones
-(Murray, Li and Sastry, "A Mathematical Introduction to Robotic Manipulation", 1994, chapter 5). Inverse kinematics of each finger
-then gives the joints before, at and behind its point.
+A grasp from an asset says where the palm goes. For a hand whose fingers can each be put somewhere, this module looks from
+there for the places at which thumb and fingers touch: rays from the open fingertips to the item's collision shapes give points
+and normals. They are good when they have wrench closure: the contacts can push against any force and torque within their
+friction cones (Murray, Li and Sastry, "A Mathematical Introduction to Robotic Manipulation", 1994, chapter 5). Inverse
+kinematics of each finger then gives the joints before, at and behind its point.
 """
 
 from __future__ import annotations
