@@ -87,7 +87,7 @@ class Handle:
     push: Vec3
     """Point in the body's frame on the outer face of the panel, good to push the joint closed [m]."""
     knob: bool = False
-    """Whether it is round about its outward direction, which is the joint's axis: it may be held at any turn, and turns with the hand."""
+    """Whether it is round about its outward direction, which is the joint's axis: held at any turn, it turns with the hand."""
 
 
 @dataclass(frozen=True, kw_only=True)

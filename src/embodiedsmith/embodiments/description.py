@@ -50,7 +50,7 @@ class Gripper:
     speed: float
     """Opening or closing speed of the whole gap [m/s], measured free."""
     squeeze: float = 0.0
-    """How far past the surfaces of a thing the gap between the pads is sent when it is taken [m], of fingers that are soft servos;
+    """How far past the surfaces of a thing the gap between the pads is sent to take it [m], of fingers that are soft servos;
     0: all the way closed, the force limit holds."""
     closed_width: float = 0.0
     """Gap between the pads when closed [m]: below 0 where soft servos aim past each other."""

@@ -1,8 +1,8 @@
 """The LEAP hand: sixteen servos in three fingers and a thumb, as a hand whose thumb opposes its fingers.
 
-Its tool centre point lies midway between the pads of the thumb and of the middle finger, with the approach out of the palm and the
-closing direction from thumb to fingers. Fingers are soft servos: how hard the hand holds is how far past the surface of a thing
-it aims (`Gripper.squeeze`).
+Its tool centre point lies midway between the pads of the thumb and of the middle finger; the approach points out of the palm, the
+closing direction from thumb to fingers. Fingers are soft servos: how hard the hand holds is how far past the surface of a
+thing it aims (`Gripper.squeeze`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ TCP = (-0.030, -0.037, -0.125)
 """Tool centre point in the palm's frame [m], 5 mm beyond the middles of the fingertips."""
 
 _STIFFNESS, _THUMB_STIFFNESS = 3.0, 5.0
-"""Servo stiffness [N m/rad]: in its posture the thumb then pushes as hard as three fingers, and what is squeezed stays where it is."""
+"""Servo stiffness [N m/rad]: the thumb then pushes as hard as three fingers, and what is squeezed stays where it is."""
 _SETTLING = 0.04
 """Servo damping over stiffness [s]."""
 _TORQUE = 0.93
@@ -46,8 +46,9 @@ _CLOSED = {
     "if": (1.169, 0.389, 1.247, -0.346), "mf": (1.136, -0.008, 1.338, -0.346), "rf": (1.167, -0.404, 1.250, -0.346),
     "th": (1.426, 0.692, 1.013, -0.349),
 }  # fmt: skip
-"""Joint angles [rad] at a gap of 100 mm and at -30 mm between the pads, fitted so that on the straight line between the two in joint
-space the fingertips move along the closing direction, 27 mm apart, within 3 mm (the thumb within 6 mm), pointing along the approach."""
+"""Joint angles [rad] at a gap of 100 mm and at -30 mm between the pads, fitted so that on the straight line between the two in
+joint space the fingertips move along the closing direction within 3 mm (the thumb within 6 mm), 27 mm apart, and point along
+the approach."""
 
 
 def build_hand() -> mujoco.MjSpec:

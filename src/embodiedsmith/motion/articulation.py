@@ -160,7 +160,7 @@ class Articulation:
 
     @property
     def pushable(self) -> bool:
-        """Whether pushing against its front moves it: not when its axis points at the front, as that of a knob or a tap's lever."""
+        """Whether pushing against its front moves it: not when its axis points out of it, as with a knob or a lever."""
         T_body = self.control.world.item_pose(self.item, self.handle.body)
         axis = self.control.world.data.xaxis[self.joint_id]
         along = abs(float(axis @ (T_body[:3, :3] @ np.asarray(self.handle.outward))))

@@ -90,7 +90,7 @@ class CollisionChecker(Space):
         """How the fingers go from open to closed."""
         self._arm = world.arm_slices[arm]
         for a, b in map(world.fingers, range(len(world.grippers))):
-            self.allow([(a, b), ("robot", a), ("robot", b)])
+            self.allow([(a, b), (a, a), (b, b), ("robot", a), ("robot", b)])
         self.allow([("world", "world")])
         self._always = self._allowed.copy()
         self.checks = 0

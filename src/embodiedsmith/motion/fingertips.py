@@ -1,10 +1,10 @@
 """Grasps by several fingertips: where they touch an item's real surface, whether that holds it, and the finger joints for it.
 
-A grasp from an asset says where the palm goes. For a hand whose fingers can each be put somewhere, this module looks from there for
-the places at which thumb and fingers touch: rays from the open fingertips to the item's collision shapes give points and normals.
-They are good when they have wrench closure: the contacts can push against any force and torque within their friction cones
-(Murray, Li and Sastry, "A Mathematical Introduction to Robotic Manipulation", 1994, chapter 5). Inverse kinematics of each finger then
-gives the joints before, at and behind its point.
+A grasp from an asset says where the palm goes. For a hand whose fingers can each be put somewhere, this module looks from
+there for the places at which thumb and fingers touch: rays from the open fingertips to the item's collision shapes give points
+and normals. They are good when they have wrench closure: the contacts can push against any force and torque within their
+friction cones (Murray, Li and Sastry, "A Mathematical Introduction to Robotic Manipulation", 1994, chapter 5). Inverse
+kinematics of each finger then gives the joints before, at and behind its point.
 """
 
 from __future__ import annotations
@@ -26,9 +26,8 @@ from embodiedsmith.world import transforms as tf
 OPEN = 0.022  # [m] by which fingertips stay off the surface before they close
 SPREADS = (0.0, 0.5, 0.9)
 """[rad] by which the outer fingers' rays lean towards the middle: none for flat things, more round a round one."""
-SHIFTS = (0.0, 0.006, -0.006)  # [m] along the tool's x by which the thumb is tried beside its place
 DEPTHS = (0.0, -0.008)  # [m] along the approach by which all fingertips are tried off their place
-APART = 0.021  # [m] least distance of the middles of two fingertips
+APART = 0.0245  # [m] least distance of the middles of two fingertips, which are 24 mm wide
 FRICTION = 0.6
 """Friction taken for granted: less than that of the pads on anything, as a margin."""
 EDGES = 8
@@ -75,8 +74,8 @@ class Surface:
 def wrench_closure(touches: Sequence[Touch], centre: tf.Float, size: float, friction: float = FRICTION) -> float:
     """Least force [N] from any side that contacts withstand when all of them together push with 1 N; 0 without closure.
 
-    Torques about `centre` (3,) count as forces at the distance `size` [m]. Each direction of the six is a linear program over the edges
-    of the friction cones.
+    Torques about `centre` (3,) count as forces at the distance `size` [m]. Each direction of the six is a linear program over the
+    edges of the friction cones.
     """
     wrenches = np.hstack([_edges(touch, centre, size, friction) for touch in touches])  # (6, n)
     count = wrenches.shape[1]
@@ -160,12 +159,12 @@ class Fingertips:
         `width` is the item's along the closing direction [m], as the grasp says.
         """
         starts = self.starts(self.hand.closing_on(width + 2 * OPEN))
-        for depth, spread, shift in itertools.product(DEPTHS, SPREADS, SHIFTS):
+        for depth, spread in itertools.product(DEPTHS, SPREADS):
             found = []
             for k, start in enumerate(starts):
                 lean = spread * float(np.sign(round(float(start[0]), 3))) if k else 0.0
                 way = np.array([-np.sin(lean), -np.cos(lean), 0.0]) if k else np.array([0.0, 1.0, 0.0])
-                begin = start + (0.0 if k else shift, 0.0, depth)
+                begin = start + np.array([0.0, 0.0, depth])
                 touch = surface.met(T_item_tcp[:3, :3] @ begin + T_item_tcp[:3, 3], T_item_tcp[:3, :3] @ way)
                 if touch is None:
                     break
@@ -206,4 +205,3 @@ class Fingertips:
             if hand is not None and wrench_closure(touches, middle[:3], size) > CLOSURE:
                 return hand
         return None
-

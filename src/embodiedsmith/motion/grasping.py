@@ -204,7 +204,7 @@ class _Fingers:
         self._tips, self._surface = Fingertips(control.kin), Surface(self._asset)
 
     def around(self, T_world_tcp: tf.Float, width: float) -> tuple[Gripper, tuple[tf.Float, tf.Float]] | None:
-        """The hand that holds the item from a tool pose with wrench closure, and its way there; the checker then takes it for true."""
+        """The hand that holds the item from a tool pose with wrench closure, and its way there; the checker then wears it."""
         control = self._control
         T_item_tcp = tf.inverse(control.world.item_pose(self._item)) @ T_world_tcp
         hand = self._tips.grasp(self._surface, self._asset, T_item_tcp, width)

@@ -44,7 +44,9 @@ CATEGORY = Category(
         "diameter": Param(
             default=0.048, low=0.036, high=0.060, unit="m", meaning="of the knob", source="stove knobs 40-50 mm", scales=True
         ),
-        "knob_height": Param(default=0.032, low=0.028, high=0.050, unit="m", meaning="of the knob", source="stove knobs 25-40 mm"),
+        "knob_height": Param(
+            default=0.032, low=0.028, high=0.050, unit="m", meaning="of the knob", source="stove knobs 25-40 mm"
+        ),
     },
     colors=("grey", "white", "black", "silver", "red", "blue"),
     materials=("appliance",),

@@ -10,7 +10,7 @@ from embodiedsmith.embodiments import leap, models, universal
 from embodiedsmith.embodiments.description import Base, Robot, RobotCamera
 
 _PALM = (-leap.TCP[0], leap.TCP[1], 0.03)
-"""Where the palm's frame is in the flange's, turned over [m]: its back on the flange, the tool centre point on the flange's axis."""
+"""Where the palm's frame is in the flange's, turned over [m]: its back on the flange, the tool centre point on its axis."""
 _PLATE = (0.036, 0.009)
 """Radius and half the thickness of the plate between flange and hand [m]."""
 

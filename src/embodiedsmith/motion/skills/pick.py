@@ -178,9 +178,7 @@ def _grasp(control: Controller, item: str, place: str, plan: GraspPlan) -> None:
     control.follow(plan.approach, stage="pick", speed=CARE)
     control.grip(control.hand.taking(plan.grasp.width))
     if item not in world.grasped(control.index):
-        raise MotionError(
-            "pick.missed", f"the fingers closed beside {item}", subjects=(item,), value=control.closing, limit=1.0
-        )
+        raise MotionError("pick.missed", f"the fingers closed beside {item}", subjects=(item,), value=control.closing, limit=1.0)
     control.take(item)
     before = world.item_pose(item)[2, 3]
     control.look()
