@@ -90,7 +90,7 @@ def test_facts_that_change_are_told_from_the_world_or_brought_about() -> None:
 
 
 def test_every_predicate_can_be_planned_for() -> None:
-    assert set(WANTED) == set(predicate_names())
+    assert set(WANTED) == set(predicate_names()) - {"spilled"}  # which is only ever to be avoided
 
 
 # ------------------------------------------------------------------ facts

@@ -69,13 +69,16 @@ class Kinematics:
         self.mount, self._shoulder, self._stretch = self._measure()
 
     def _measure(self) -> tuple[tf.Float, tf.Float, float]:
-        """Where the first and second joint are in the base frame (3,), and length [m] of the chain from there to the tool."""
+        """Where the first joint is in the base frame (3,), the middle of the circle that the second goes round (3,), and how far [m]
+        the tool gets from that."""
         data = mujoco.MjData(self.model)
         mujoco.mj_kinematics(self.model, data)
         points = [data.xanchor[self.model.joint(j).id].copy() for j in self.arm.joints[1:]]
         points.append(data.site_xpos[self._site].copy())
-        mount = data.xanchor[self.model.joint(self.arm.joints[0]).id].copy()
-        return mount, points[0], float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
+        first = self.model.joint(self.arm.joints[0]).id
+        mount, axis = data.xanchor[first].copy(), data.xaxis[first]
+        middle = mount + axis * float(axis @ (points[0] - mount))
+        return mount, middle, float(np.linalg.norm(np.diff([middle, *points], axis=0), axis=1).sum())
 
     def forward(self, joints: tf.Float) -> tf.Float:
         """Tool pose (4, 4) in the base frame at arm joints (n,)."""
