@@ -24,6 +24,7 @@ PROGRESS, PATIENCE = 0.97, 5  # given up when the error has not shrunk by 3 % fo
 TURN = 0.3  # [m/rad] what a turn weighs against a shift
 DAMPING = 1e-2  # of the squared error: Levenberg-Marquardt, small near the solution
 _WEIGHTS = np.array([1.0, 1.0, 1.0, TURN, TURN, TURN])
+OFFSET = 0.01  # [m] from the first joint's axis, across the second one's, that an arm's reach takes no notice of
 STEP = 0.35  # [rad] largest joint change an iteration, so that linearisation holds
 
 
@@ -69,8 +70,7 @@ class Kinematics:
         self.mount, self._shoulder, self._stretch = self._measure()
 
     def _measure(self) -> tuple[tf.Float, tf.Float, float]:
-        """Where the first joint is in the base frame (3,), the middle of the circle that the second goes round (3,), and how far [m]
-        the tool gets from that."""
+        """Where the first joint is and a point near the second in the base frame (3,), and how far [m] the tool gets from the latter."""
         data = mujoco.MjData(self.model)
         mujoco.mj_kinematics(self.model, data)
         points = [data.xanchor[self.model.joint(j).id].copy() for j in self.arm.joints[1:]]
@@ -78,7 +78,11 @@ class Kinematics:
         first = self.model.joint(self.arm.joints[0]).id
         mount, axis = data.xanchor[first].copy(), data.xaxis[first]
         middle = mount + axis * float(axis @ (points[0] - mount))
-        return mount, middle, float(np.linalg.norm(np.diff([middle, *points], axis=0), axis=1).sum())
+        along = data.xaxis[self.model.joint(self.arm.joints[1]).id]
+        across = points[0] - middle - along * float(along @ (points[0] - middle))
+        if np.linalg.norm(across) > OFFSET:  # the second joint goes round the first one's axis, and the arm with it
+            points = [middle, *points]
+        return mount, points[0], float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
 
     def forward(self, joints: tf.Float) -> tf.Float:
         """Tool pose (4, 4) in the base frame at arm joints (n,)."""
