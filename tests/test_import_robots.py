@@ -187,7 +187,8 @@ def urdf(tmp_path: Path, mesh: str) -> Path:
         mimic = '<mimic joint="left"/>' if name == "right" else ""
         text.append(
             f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
-            f'<origin xyz="{xyz}" rpy="{rpy}"/><axis xyz="{axis}"/><limit lower="{low}" upper="{high}" effort="200" velocity="0.7"/>{mimic}</joint>'
+            f'<origin xyz="{xyz}" rpy="{rpy}"/><axis xyz="{axis}"/>'
+            f'<limit lower="{low}" upper="{high}" effort="200" velocity="0.7"/>{mimic}</joint>'
         )
     path = tmp_path / "my_robot" / "urdf" / "gantry.urdf"
     path.parent.mkdir(parents=True)
