@@ -110,9 +110,7 @@ def reachable(control: Controller, item: str, point: int, via: Sequence[tf.Float
     _way_down(control, item, point, stage=stage, via=via, skip=0)
 
 
-def _way_down(
-    control: Controller, item: str, point: int, *, stage: str, via: Sequence[tf.Float], skip: int
-) -> tf.Float:
+def _way_down(control: Controller, item: str, point: int, *, stage: str, via: Sequence[tf.Float], skip: int) -> tf.Float:
     """Joint path (k, n) straight down to a pinch; `skip` leaves out the first ways found."""
     tally = Tally()
     candidates = list(hands(control, item, point))

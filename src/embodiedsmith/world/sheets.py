@@ -178,7 +178,9 @@ def grant(world: World) -> None:
     """Let fingers touch cloth or not, as the state says: not from a pinch until the hand has left."""
     for arm in range(len(world.grippers) if world.sheets else 0):
         sides = [world.owners.index(side) for side in world.fingers(arm)]
-        geoms = np.flatnonzero(np.isin(world.geom_owner, sides) & ((world.model.geom_contype | world.model.geom_conaffinity) != 0))
+        geoms = np.flatnonzero(
+            np.isin(world.geom_owner, sides) & ((world.model.geom_contype | world.model.geom_conaffinity) != 0)
+        )
         busy = any(s.tied(world.data, arm) is not None or world.data.userdata[s.leaving + arm] for s in world.sheets.values())
         bits = world.model.geom_contype[geoms] & ~_TOUCHES_CLOTH
         world.model.geom_contype[geoms] = bits if busy else bits | _TOUCHES_CLOTH

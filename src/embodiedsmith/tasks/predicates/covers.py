@@ -104,7 +104,9 @@ def near_misses(world: World, args: Args, params: Params) -> Iterator[NearMiss]:
 PREDICATE = PredicateKind(
     name="covers",
     roles=(Role("cloth", "cloth"), Role("item", "thing")),
-    params={"part": Param(0.8, "1", "how much of the item's outline, from its middle, the cloth must reach past", stricter_up=True)},
+    params={
+        "part": Param(0.8, "1", "how much of the item's outline, from its middle, the cloth must reach past", stricter_up=True)
+    },
     bind=bind,
     check=check,
     lets_go=True,

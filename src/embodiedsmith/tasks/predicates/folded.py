@@ -74,9 +74,9 @@ def near_misses(world: World, args: Args, params: Params) -> Iterator[NearMiss]:
     diagonal = (spread[d] - spread[a]) / np.linalg.norm(spread[d] - spread[a])
     yield laid("folded corner to corner", item, creased(spread, middle, diagonal))
     half = creased(spread, middle, axis)
-    short = half.copy()
+    turned = ((spread - middle) @ axis > 0)[:, None]
     near = np.clip(1 - np.linalg.norm(half - half[d], axis=1) / (0.5 * length), 0.0, 1.0)[:, None]
-    yield laid("one corner short", item, short + 1.5 * params["corners"] * near * axis)
+    yield laid("one corner short", item, half + 1.5 * params["corners"] * turned * near * axis)
     yield laid("crumpled into a heap", item, middle + 0.3 * (half - middle))
     yield laid("hanging from a corner", item, half + [0.0, 0.0, 0.1] * near)
 
