@@ -59,7 +59,7 @@ def _middle(reach: Float) -> Float:
 
 
 def _within(hull: Float, at: Float, towards: Float) -> Float:
-    """How far a convex polygon (k, 2) reaches from a point (2,) in level directions (2, n), shape (n,); negative outside of it."""
+    """How far a convex polygon (k, 2) reaches from a point (2,) in level directions (2, n), shape (n,); negative outside."""
     edges = np.roll(hull, -1, axis=0) - hull
     normals = np.stack([edges[:, 1], -edges[:, 0]], axis=1) / np.linalg.norm(edges, axis=1)[:, None]
     depth = ((hull - at) * normals).sum(axis=1)  # of the point behind every edge

@@ -21,8 +21,8 @@ def bind(probe: Probe, args: Args, params: Params) -> Bound:
     """Margin [m]: the least of
 
     - by how much the outline seen from above is smaller than `ratio` of the flat cloth, as a length of its longer side,
-    - of the better of the two ways to fold it edge on edge: by how much corners that are to meet are nearer than `corners`, and the
-      ends of the crease farther apart than `STRETCHED`,
+    - of the better of the two ways to fold it edge on edge: by how much corners that are to meet are nearer than `corners`, and
+      the ends of the crease farther apart than `STRETCHED`,
     - how much lower than `LOW` it lies.
 
     While it is in a hand, at most `HELD`.
