@@ -15,7 +15,7 @@ import pytest
 import trimesh
 
 from embodiedsmith import api, assets
-from embodiedsmith.assets.imported import reading, store
+from embodiedsmith.assets.imported import antipodal, reading, store
 from embodiedsmith.assets.imported.faults import ImportRefused
 from embodiedsmith.assets.imported.surface import Surface, examine, filled, rewound
 from embodiedsmith.embodiments import contact
@@ -29,7 +29,10 @@ DENSITY = 700.0
 
 @pytest.fixture(autouse=True)
 def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A data folder of its own, and a short search for grasps: a second instead of several an import."""
     monkeypatch.setenv("EMBODIEDSMITH_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(antipodal, "SAMPLES", 150)
+    monkeypatch.setattr(antipodal, "ENOUGH", 8)
 
 
 def box(side: float = 0.05) -> trimesh.Trimesh:
@@ -79,7 +82,9 @@ def test_a_box_becomes_a_thing_that_a_brief_can_name(tmp_path: Path) -> None:
         assert drafted.scene.item("gizmo").asset.category == kept.category
 
 
-def test_it_is_made_into_verified_episodes(tmp_path: Path) -> None:
+def test_it_is_made_into_verified_episodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(antipodal, "SAMPLES", 700)
+    monkeypatch.setattr(antipodal, "ENOUGH", 32)
     path = written(box(0.045), tmp_path / "die.stl")
     api.import_asset(path, name="gizmo", density=DENSITY)
     result = api.make("put the gizmo on the plate", n=1, out=tmp_path / "run", seed=3, lessons=None)
