@@ -45,7 +45,9 @@ def add_cloth(spec: AssetSpec, *, size: tuple[float, float], thickness: float, c
     flex.young, flex.thickness, flex.damping = YOUNG, SHELL_THICKNESS, DAMPING
     flex.selfcollide = int(mujoco.mjtFlexSelf.mjFLEXSELF_AUTO)
     flex.friction = [made_of.friction, TORSIONAL_FRICTION, 0.0001]
-    flex.rgba, flex.group, flex.flatskin = rgba, VISUAL_GROUP, 0
+    look = f"{made_of.name}_{spec.color or color}"
+    mjspec.add_material(name=look, rgba=rgba, specular=made_of.specular, shininess=made_of.shininess)
+    flex.material, flex.group, flex.flatskin = look, VISUAL_GROUP, 0
     for body in mjspec.bodies:
         if body.name.startswith(f"{FLEX}_"):
             body.add_site(name=body.name, group=5)

@@ -28,7 +28,7 @@ CATEGORY = Category(
             scales=True,
         ),
         "width": Param(
-            default=0.24, low=0.21, high=0.33, unit="m", meaning="along y", source="face towels 30 x 30 cm, narrower", scales=True
+            default=0.24, low=0.18, high=0.33, unit="m", meaning="along y", source="face towels 30 x 30 cm, narrower", scales=True
         ),
         "thickness": Param(
             default=0.002, low=0.0005, high=0.004, unit="m", meaning="of the cloth", source="terry of 400 g/m2: about 2 mm"
