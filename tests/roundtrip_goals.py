@@ -21,7 +21,8 @@ BESIDE = ("near", "left_of", "right_of", "in_front_of", "behind")
 PLACED = ("on", "inside", "between", *BESIDE)
 HAND = ("lifted", "grasped")
 SURFACES = ("table", "counter")
-KNOWN = sorted(assets.categories())
+KNOWN = [name for name in sorted(assets.categories()) if assets.build(AssetSpec(category=name)).matter is None]
+"""Of cloth, liquids and the like goals are drawn in tests of their own."""
 FREE = [name for name in KNOWN if assets.category(name).role != "furniture"]
 FURNITURE = [name for name in KNOWN if name not in FREE]
 

@@ -29,10 +29,10 @@ FINEST = 0.03
 
 
 def add_cloth(spec: AssetSpec, *, size: tuple[float, float], thickness: float, color: str, material: str) -> Asset:
-    """A flat sheet, `size` [m] along x and y, `thickness` [m] deciding its mass; `color` and `material` when the spec names none."""
+    """A flat sheet, `size` [m] along x and y; `thickness` [m] decides its mass; `color` and `material` if the spec has none."""
     made_of = MATERIALS[spec.material or material]
     rgba = COLORS[spec.color or color].rgba
-    grid = tuple(round(side / FINEST) + 1 for side in size)
+    grid = (round(size[0] / FINEST) + 1, round(size[1] / FINEST) + 1)
     mass = made_of.density * thickness * size[0] * size[1]
     mjspec: Any = mujoco.MjSpec()
     mjspec.compiler.degree = False
@@ -45,7 +45,9 @@ def add_cloth(spec: AssetSpec, *, size: tuple[float, float], thickness: float, c
     flex.young, flex.thickness, flex.damping = YOUNG, SHELL_THICKNESS, DAMPING
     flex.selfcollide = int(mujoco.mjtFlexSelf.mjFLEXSELF_AUTO)
     flex.friction = [made_of.friction, TORSIONAL_FRICTION, 0.0001]
-    flex.rgba, flex.group, flex.flatskin = rgba, VISUAL_GROUP, 0
+    look = f"{made_of.name}_{spec.color or color}"
+    mjspec.add_material(name=look, rgba=rgba, specular=made_of.specular, shininess=made_of.shininess)
+    flex.material, flex.group, flex.flatskin = look, VISUAL_GROUP, 0
     for body in mjspec.bodies:
         if body.name.startswith(f"{FLEX}_"):
             body.add_site(name=body.name, group=5)

@@ -66,6 +66,9 @@ def on_base(parsed: Parsed, shift: Sequence[float] = (0.0, 0.0, 0.0)) -> tuple[A
     child = parsed.spec()
     for mesh in child.meshes:
         mesh.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_CONVEX
+    for joint in list(child.joints):
+        if joint.type == mujoco.mjtJoint.mjJNT_FREE:  # the importer has said so
+            child.delete(joint)
     model = child.compile()
     home = _home(model)
     for kind in ("keys", "lights", "cameras", "sensors"):
