@@ -14,6 +14,7 @@ from embodiedsmith.runtime.errors import UsageError
 from embodiedsmith.spec import AssetSpec, Item, Pose, Randomization
 from embodiedsmith.tasks import GoalMonitor
 from embodiedsmith.world import Batch, SettleError, World, WorldFault
+from embodiedsmith.world.batch_warp import why_not
 
 COUNT = 4
 VARIED = Randomization(position=0.01, yaw=0.2, mass=(0.7, 1.4), friction=(0.7, 1.3), robot_joints=0.02)
@@ -98,6 +99,30 @@ def test_a_step_of_some_leaves_the_others_alone() -> None:
     batch.reset(rngs())
     batch.step(waves(batch, 0))
     np.testing.assert_array_equal(batch.save()[[1, 3]], after[[1, 3]])
+
+
+@pytest.mark.parametrize("matter", ["towel", "water", "plush_block"])
+def test_worlds_of_cloth_and_liquid_and_soft_things_do_in_a_batch_what_they_do_alone(matter: str) -> None:
+    scenario = small(random=VARIED)
+    corner = Pose.planar(0.15, -0.25)
+    items = [Item(id="it", asset=AssetSpec(category=matter), parent="table", pose=corner)]
+    if matter == "water":
+        items = [Item(id="jug", asset=AssetSpec(category="jug"), parent="table", pose=corner)]
+        items += [Item(id="it", asset=AssetSpec(category="water"), parent="jug", relation="inside", pose=Pose())]
+    scene = scenario.scene.model_copy(update={"items": (scenario.scene.items[0], *items)})
+    scenario = scenario.model_copy(update={"scene": scene})
+    batch, alone = Batch(scenario, 2, threads=2), [World(scenario) for _ in range(2)]
+    assert batch.reset(rngs(2)) == (None, None)
+    for world, rng in zip(alone, rngs(2), strict=True):
+        world.reset(rng)
+    for step in range(4):
+        actions = waves(batch, step)
+        assert batch.step(actions) == (None, None)
+        for k, world in enumerate(alone):
+            world.step(actions[k])
+            np.testing.assert_array_equal(batch.save()[k], world.save())
+            np.testing.assert_array_equal(batch.observe()[k], world.observe())
+            np.testing.assert_array_equal(batch.world(k).matter("it"), world.matter("it"))
 
 
 # ------------------------------------------------------------------ states
@@ -204,3 +229,34 @@ def test_what_is_asked_wrongly_is_refused() -> None:
     for expected, text in said:
         assert expected in text
     np.testing.assert_array_equal(batch.save(), before)
+
+
+# ------------------------------------------------------------------ graphics cards
+
+
+@pytest.mark.skipif(why_not() is not None, reason=f"no batch on a graphics card here: {why_not()}")
+def test_a_graphics_card_computes_nearly_the_same() -> None:
+    scenario = small(random=NOISY.model_copy(update={"mass": (0.5, 2.0)}))
+    near, exact = Batch(scenario, COUNT, device="cuda"), Batch(scenario, COUNT)
+    for batch in (near, exact):
+        assert batch.reset(rngs()) == (None,) * COUNT
+    np.testing.assert_array_equal(near.save(), exact.save())
+    for step in range(10):
+        actions = waves(exact, step)
+        ids = None if step < 5 else [0, 3]
+        for batch in (near, exact):
+            faults = batch.step(actions if ids is None else actions[ids], ids=ids)
+            assert faults == (None,) * len(faults)
+        np.testing.assert_allclose(near.time, exact.time, atol=1e-12)
+        np.testing.assert_allclose(near.observe(), exact.observe(), atol=0.02)  # efforts are stiff: 4500 N m a rad
+    assert all(near.world(k).contacts() == exact.world(k).contacts() for k in range(COUNT))
+    _spoil(near, 1, np.nan)
+    faults = near.step(near.command)
+    assert isinstance(faults[1], WorldFault) and [f is None for f in faults] == [True, False, True, True]
+
+
+@pytest.mark.skipif(why_not() is None, reason="there is a graphics card")
+def test_without_a_graphics_card_asking_for_one_says_why_not() -> None:
+    with pytest.raises(UsageError, match="worlds cannot be stepped on cuda") as caught:
+        Batch(small(), 2, device="cuda")
+    assert str(why_not()) in str(caught.value) and "leave device at 'cpu'" in str(caught.value)

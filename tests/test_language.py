@@ -448,6 +448,26 @@ def test_drawers_start_so_that_there_is_something_to_do(text: str, joints: dict[
     assert item(propose(text), "drawer_unit").joints == joints
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "put the spoon in the left drawer",
+        "use the left drawer: put the spoon in the drawer",
+        "把勺子放进左边的抽屉里",
+        "open the left drawer",
+    ],
+)
+def test_a_left_drawer_brings_drawers_side_by_side(text: str) -> None:
+    draft = propose(text)
+    goal = draft.scenario.task.goal
+    assert isinstance(goal, Predicate) and goal.args[-1].startswith("drawer_unit.drawer") and goal.args[-1].endswith("left")
+    unit = assets.build(item(draft, "drawer_unit").asset)
+    left = next(c for c in unit.affordances.cavities if c.name == goal.args[-1].split(".")[1])
+    right = next(c for c in unit.affordances.cavities if c.name == left.name.replace("left", "right"))
+    at = [unit.mjspec.body(c.body).pos[1] for c in (left, right)]
+    assert at[0] < 0 < at[1]  # as a person before it sees it
+
+
 def test_what_was_said_is_exact_and_the_rest_varies() -> None:
     drafts = [propose("put the large red mug in the top drawer of the white drawer unit", seed) for seed in range(10)]
     assert {(item(d, "mug").asset.color, item(d, "mug").asset.size) for d in drafts} == {("red", "large")}

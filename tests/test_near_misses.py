@@ -25,7 +25,9 @@ DEEP = 2e-4  # [m] how deep a thing is put into what it stands on, so that the e
 HERE = np.array([0.5, 0.1, 0.75])  # [m] within reach of every robot
 FURNITURE = [name for name in assets.categories() if assets.build(AssetSpec(category=name)).fixed]
 ROBOTS = ("panda", "ur5e", "panda_mobile")
-THINGS = [name for name in assets.categories() if name not in FURNITURE]
+THINGS = [n for n in assets.categories() if n not in FURNITURE and assets.build(AssetSpec(category=n)).matter is None]
+OF_MATTER = {"covers", "filled", "folded", "hung", "poured", "spilled", "squeezed", "straightened"}
+"""Predicates of what changes its shape: each is shown its near misses in the tests of that matter."""
 
 
 class Everything:
@@ -275,7 +277,7 @@ def shown(all_of: Everything, name: str, args: tuple[str, ...], params: dict[str
 
 
 def test_every_predicate_is_looked_at() -> None:
-    assert set(HOLDS) == set(predicate_names())
+    assert set(HOLDS) == set(predicate_names()) - OF_MATTER
 
 
 @pytest.mark.parametrize("robot", ROBOTS)

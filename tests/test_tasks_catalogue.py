@@ -9,7 +9,11 @@ from embodiedsmith.spec import AssetSpec, EmbodimentSpec, Item, Pose, Predicate,
 from embodiedsmith.tasks import Session, predicate
 from embodiedsmith.world import World
 
-MOVABLE = [name for name, category in assets.categories().items() if category.role != "furniture"]
+MOVABLE = [
+    name
+    for name, category in assets.categories().items()
+    if category.role != "furniture" and getattr(assets.build(AssetSpec(category=name)).matter, "kind", "soft") == "soft"
+]
 STEPS = 15
 
 

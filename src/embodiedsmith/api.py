@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import sys
 import time
 from collections import Counter
@@ -18,7 +19,15 @@ from typing import Any, Literal, get_args
 
 from pydantic import ValidationError
 
-from embodiedsmith import embodiments
+from embodiedsmith import assets, embodiments
+from embodiedsmith.assets.imported.importer import Axis, Wishes
+from embodiedsmith.assets.imported.importer import import_asset as import_thing
+from embodiedsmith.assets.imported.store import Imported
+from embodiedsmith.assets.imported.trials import Physics
+from embodiedsmith.embodiments import contact
+from embodiedsmith.embodiments.imported.importer import Wishes as RobotWishes
+from embodiedsmith.embodiments.imported.importer import import_robot as import_robot_file
+from embodiedsmith.embodiments.imported.store import ImportedRobot
 from embodiedsmith.episodes.auto import diversity_of, robots_of
 from embodiedsmith.episodes.auto import forge_auto as forge_cells
 from embodiedsmith.episodes.certified import recheck
@@ -36,14 +45,16 @@ from embodiedsmith.episodes.store import EpisodeStore
 from embodiedsmith.episodes.validate import validate_run
 from embodiedsmith.episodes.validate_dataset import validate_dataset
 from embodiedsmith.forge import BUDGET, agents
+from embodiedsmith.forge.language.lexicon import is_chinese, lexicon, split_units
 from embodiedsmith.forge.lessons import load as load_lessons
 from embodiedsmith.forge.lessons import store_path
 from embodiedsmith.runtime.errors import UsageError
 from embodiedsmith.runtime.progress import Progress
 from embodiedsmith.runtime.run import Run
 from embodiedsmith.runtime.seeds import generator
-from embodiedsmith.spec import Brief, Finding, Scenario
+from embodiedsmith.spec import Brief, Finding, Language, Scenario
 from embodiedsmith.spec.scenario import AgentName, Mode
+from embodiedsmith.spec.scene import ID_PATTERN
 from embodiedsmith.tasks import Recording
 from embodiedsmith.tasks.env import ScenarioEnv
 from embodiedsmith.tasks.env import make_env as open_env
@@ -65,6 +76,8 @@ LEAST_MOST_WORKERS = 8
 """Processes that any machine may be asked for; beyond it, two for each core: each holds some 300 MB."""
 LEAST_BUDGET, MOST_BUDGET = 1.0, 1e6
 """What forging one scenario may cost [simulated seconds and plans]."""
+OWNERS = ("robot", "world", "floor", "finger_0", "finger_1")
+"""Names that physics has for other things than those of the scene."""
 EPISODES_PER_SCENARIO = 3
 """Episodes for which `make` forges one scenario: variety of scenes costs more than variety within one."""
 
@@ -390,6 +403,79 @@ def lessons(file: str | Path | None = None) -> dict[str, Any]:
     return {"file": str(path), "records": ranked}
 
 
+def import_asset(
+    file: str | Path,
+    *,
+    name: str,
+    words: Sequence[str] = (),
+    words_zh: Sequence[str] = (),
+    scale: float = 1.0,
+    up: Axis | None = None,
+    mass: float | None = None,
+    density: float | None = None,
+    material: str = "plastic",
+    color: str | None = None,
+    licence: str = "unknown",
+    repair: bool = False,
+    replace: bool = False,
+) -> Imported:
+    """Make the thing in a file (OBJ, STL, GLB, PLY, URDF or MJCF) a category that any brief may name.
+
+    Args:
+        file: What to import.
+        name: What the thing is called: lower case, words joined by `_`.
+        words: English words for it, singular, the preferred one first; the name when there are none.
+        words_zh: Chinese words for it.
+        scale: What lengths in the file are multiplied by to be metres.
+        up: The axis of the file that points up; y in GLB, else z.
+        mass: What it weighs [kg]; what the file says, else volume times density.
+        density: [kg/m^3]; the material's.
+        material: A material of the catalogue.
+        color: What it looks like where the file does not say.
+        licence: Under which terms the file may be used; recorded with the thing.
+        repair: Mend what can be mended instead of refusing.
+        replace: Whether it may take the place of an earlier import of that name.
+
+    Raises:
+        UsageError: A name, word, material or colour that cannot be taken; names them all.
+        ImportRefused: The file cannot be imported as it is; names every fault with its remedy.
+    """
+    _check_words(name, words or (name.replace("_", " "),), words_zh, material, color)
+    _check(scale=scale, mass=mass, density=density)
+    given: dict[Language, tuple[str, ...]] = {"en": tuple(words), "zh": tuple(words_zh)}
+    wishes = Wishes(
+        name=name, words=given, scale=scale, up=up, mass=mass, density=density, material=material, color=color, licence=licence,
+        repair=repair, replace=replace,
+    )  # fmt: skip
+    return import_thing(Path(file), wishes, Physics(options=contact.OPTIONS.apply, pad=contact.make_pad))
+
+
+def import_robot(
+    file: str | Path, *, name: str, palm: str | None = None, licence: str = "unknown", repair: bool = False, replace: bool = False
+) -> ImportedRobot:
+    """Make a robot of a URDF or MJCF file by asking the model what it is; see `smith robots import`.
+
+    Args:
+        file: What to import: an arm with a two-finger gripper that stands fast.
+        name: What it is called: lower case, words joined by `_`.
+        palm: The body that carries the gripper to use, where there are several.
+        licence: Under which terms the file may be used; recorded with the robot.
+        repair: Mend what can be mended instead of refusing.
+        replace: Whether it may take the place of an earlier import of that name.
+
+    Raises:
+        UsageError: The name cannot be taken.
+        ImportRefused: It cannot work as it is; names every fault with its remedy.
+    """
+    if not re.fullmatch(ID_PATTERN, name) or len(name) > 40 or name in (*embodiments.names(imported=False), ANY):
+        raise UsageError(
+            f"a robot cannot be called '{name}'", remedy="use lower-case letters, digits and _, and no name that is taken",
+            choices=(),
+        )  # fmt: skip
+    wishes = RobotWishes(name=name, palm=palm, licence=licence, repair=repair, replace=replace)
+    return import_robot_file(Path(file), wishes)
+
+
 def make_env(run: str | Path, scenario: int | str = 0, **options: Any) -> ScenarioEnv:
     """A scenario of a run as a Gymnasium environment; `scenario` is its place among the run's scenarios, or its id."""
     with Run.open(run) as opened:
@@ -493,6 +579,7 @@ def _export(store: EpisodeStore, format: Format, options: ExportOptions, out: Pa
 
 def _brief(text: str, embodiment: str, agent: AgentName, mode: Mode, seed: int) -> Brief:
     """The arguments as a brief; raises UsageError with every fault at once."""
+    embodiment = embodiments.full_name(embodiment)
     if embodiment != ANY:
         embodiments.get(embodiment)
     agents.get(agent)
@@ -539,6 +626,7 @@ def _check(**numbers: float | None) -> None:
     limits = {
         "n": (1, MOST_EPISODES), "scenarios": (1, MOST_EPISODES), "workers": (1, processes),
         "budget": (LEAST_BUDGET, MOST_BUDGET), "size": (16, 2048),
+        "scale": (1e-6, 1e6), "mass": (1e-3, 1e3), "density": (1.0, 25e3),
     }  # fmt: skip
     faults = []
     for name, value in numbers.items():
@@ -551,6 +639,31 @@ def _check(**numbers: float | None) -> None:
         faults.append(f"size must be even, as video needs, not {size}")
     if faults:
         raise UsageError("these values cannot be used", faults=faults)
+
+
+def _check_words(name: str, words: Sequence[str], words_zh: Sequence[str], material: str, color: str | None) -> None:
+    """Raise when an import cannot be called that: briefs must be able to name it, and nothing else by the same word."""
+    faults = []
+    if not re.fullmatch(ID_PATTERN, name) or len(name) > 40:
+        faults.append(f"name '{name}' must be lower-case letters, digits and _, a letter first, at most 40")
+    if name in (*assets.categories(imported=False), *OWNERS):
+        faults.append(f"'{name}' is taken")
+    if any(is_chinese(word) for word in words) or not all(is_chinese(word) for word in words_zh):
+        faults.append("words are English and words-zh Chinese")
+    for word in (*words, *words_zh):
+        senses = lexicon().get(split_units(word))
+        own = {category for category, known in assets.categories().items() if known.label == name}
+        taken = sorted({sense.value or sense.kind for sense in senses} - own)
+        if not word.strip() or word != word.strip().lower():
+            faults.append(f"word '{word}' must be in lower case without spaces round it")
+        elif taken:
+            faults.append(f"'{word}' already means {', '.join(taken)} in a brief")
+    if material not in assets.MATERIALS:
+        faults.append(f"material '{material}' is not one of {sorted(assets.MATERIALS)}")
+    if color is not None and color not in assets.COLORS:
+        faults.append(f"colour '{color}' is not one of {sorted(assets.COLORS)}")
+    if faults:
+        raise UsageError("the thing cannot be called that", faults=faults, remedy="choose another --name or other --words")
 
 
 def _check_cameras(cameras: Sequence[str], embodiment: str) -> None:

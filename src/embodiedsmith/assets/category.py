@@ -144,7 +144,11 @@ class Category:
     tags: frozenset[str] = frozenset()
     """Groups it belongs to, keys of `TAGS`; its role is always one of them (see `all_tags`)."""
     sizes: dict[Size, float] = field(default_factory=lambda: {"small": 0.8, "medium": 1.0, "large": 1.2})
-    """What the size words multiply the scaling parameters by."""
+    """What the size words multiply the scaling parameters by; a size that is not among them is refused."""
+    label: str = ""
+    """What items of it are called in a scene; empty: the category's name."""
+    imported: bool = False
+    """Whether a user brought it: it is there for those who name it, and no draw from the catalogue depends on it."""
 
     @property
     def all_tags(self) -> frozenset[str]:
@@ -162,6 +166,8 @@ class Category:
             faults.append(f"color '{spec.color}' is not one of {list(self.colors)}")
         if spec.material is not None and spec.material not in self.materials:
             faults.append(f"material '{spec.material}' is not one of {list(self.materials)}")
+        if spec.size not in self.sizes:
+            faults.append(f"size '{spec.size}' is not one of {list(self.sizes)}")
         if faults:
             raise InvalidAsset(self.name, faults)
         factor = self.sizes[spec.size]

@@ -25,7 +25,7 @@ YOUNG, SHELL_THICKNESS, DAMPING = 2e4, 1e-3, 1e-2
 """Stiffness [Pa], thickness for bending [m] and damping [s] of the shell. Measured: at 4 ms a step a sheet of 100 to 200 points
 falls, folds and comes to rest under the `discrete` integrator with these; ten times stiffer, it no longer drapes over a bowl."""
 FINEST = 0.03
-"""[m] Distance of neighbouring points aimed at: a hand towel then has about 130, what can be simulated at about real time."""
+"""[m] Distance of neighbouring points aimed at: a face towel then has about 100, what can be simulated at about real time."""
 
 
 def add_cloth(spec: AssetSpec, *, size: tuple[float, float], thickness: float, color: str, material: str) -> Asset:

@@ -262,6 +262,10 @@ class Fragment:
             fixed=fixed,
         )
 
+    def loose(self, low: NDArray[np.float64], high: NDArray[np.float64]) -> Asset:
+        """The asset, when nothing was added to it through this class: a massless root; everything else was hung on it."""
+        return Asset(spec=self.spec, mjspec=self.mjspec, mass=0.0, extents=(_vec(low), _vec(high)), affordances=Affordances())
+
     # Details
 
     def _density(self, finish: Finish, density: float | None) -> float:

@@ -69,6 +69,8 @@ MATERIALS: dict[str, Material] = _materials(
              source="polyester wadding 20-60 kg/m3 in a cover of 400 g/m2, rattle and label: soft cubes of 5-9 cm weigh 25-80 g"),
     Material(name="fruit", density=850, friction=0.5, color="red", specular=0.35, shininess=0.5,
              source="apple 0.80-0.87 g/cm3 (Mohsenin, Physical Properties of Plant and Animal Materials)"),
+    Material(name="bean", density=1250, friction=0.4, color="beige", specular=0.2,
+             source="soy beans and chickpeas 1.2-1.3 g/cm3; on steel and wood 0.3-0.5 (Mohsenin)"),
     Material(name="citrus", density=950, friction=0.5, color="yellow", specular=0.25, texture="speckle",
              source="lemon and orange 0.93-0.98 g/cm3 (Mohsenin)"),
     Material(name="liquid", density=1000, friction=0.0, color="blue", specular=0.9, shininess=0.9,

@@ -1,4 +1,4 @@
-"""The catalogue: finds every category and builds assets from specs."""
+"""The catalogue: finds every category, those that the user imported among them, and builds assets from specs."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from functools import cache, lru_cache
 
 from embodiedsmith.assets.asset import Asset
 from embodiedsmith.assets.category import Category, UnknownCategory
+from embodiedsmith.assets.imported import store
+from embodiedsmith.assets.imported.category import as_category
 from embodiedsmith.spec import AssetSpec
 
 
@@ -38,14 +40,22 @@ def register(catalogue: dict[str, Category], category: Category) -> None:
     catalogue[category.name] = category
 
 
-def categories() -> dict[str, Category]:
-    """Every category by name, in alphabetical order of their files."""
-    return dict(_catalogue())
+def categories(*, imported: bool = True) -> dict[str, Category]:
+    """Every category by name, in alphabetical order of their files, then what was imported.
+
+    Whoever draws from the catalogue takes `imported=False`: what a user imported must not change what others get for a seed.
+    """
+    known = dict(_catalogue())
+    if imported:
+        known |= {kept.category: as_category(kept) for kept in store.load_all()}
+    return known
 
 
 def category(name: str) -> Category:
     """The category of that name; raises `UnknownCategory` with near matches and all valid names."""
-    known = _catalogue()
+    if (found := _catalogue().get(name)) is not None:
+        return found
+    known = categories()
     if name not in known:
         raise UnknownCategory(name, known)
     return known[name]

@@ -9,19 +9,30 @@ import pkgutil
 from embodiedsmith.embodiments import catalogue
 from embodiedsmith.embodiments.description import Robot
 from embodiedsmith.embodiments.errors import EmbodimentError, UnknownRobot
+from embodiedsmith.embodiments.imported import store
 
 
 def get(name: str) -> Robot:
     """The robot called `name`; raises `UnknownRobot` with near matches and the names there are."""
-    robots = _catalogue()
-    if name not in robots:
-        raise UnknownRobot(name, tuple(robots))
-    return robots[name]
+    if (found := _catalogue().get(name)) is not None:
+        return found
+    imported = {kept.name: kept for kept in store.load_all()}
+    if name not in imported:
+        raise UnknownRobot(name, names())
+    return store.as_robot(imported[name])
 
 
-def names() -> tuple[str, ...]:
-    """Names of all robots, sorted."""
-    return tuple(_catalogue())
+def full_name(name: str) -> str:
+    """The whole name of a robot that was imported as `name`; `name` itself when none was."""
+    return next((kept.name for kept in store.load_all() if kept.record.name == name), name)
+
+
+def names(*, imported: bool = True) -> tuple[str, ...]:
+    """Names of all robots, sorted; those that were imported last.
+
+    Whoever draws from them takes `imported=False`: what a user imported must not change what others get for a seed.
+    """
+    return (*_catalogue(), *((kept.name for kept in store.load_all()) if imported else ()))
 
 
 @functools.cache

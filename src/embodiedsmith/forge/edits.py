@@ -95,6 +95,8 @@ def difference(before: Scenario, after: Scenario) -> LayOut:
         base=base,
         cameras=after.scene.cameras,
         lights=after.scene.lights,
+        rooms=after.scene.rooms,
+        walls=after.scene.walls,
     )
 
 
@@ -203,7 +205,8 @@ def _removed(scenario: Scenario, edit: RemoveItem) -> SceneSpec:
     used = {split_reference(a)[0] for p in needed for a in p.args} & gone
     if used:
         raise EditError(edit, f"the task needs {', '.join(sorted(used))}")
-    return scene.model_copy(update={"items": tuple(i for i in scene.items if i.id not in gone)})
+    rooms = tuple(r.model_copy(update={"furniture": tuple(i for i in r.furniture if i not in gone)}) for r in scene.rooms)
+    return scene.model_copy(update={"items": tuple(i for i in scene.items if i.id not in gone), "rooms": rooms})
 
 
 def _rebuilt(scene: SceneSpec, edit: SwapAsset | Resize, spec: AssetSpec) -> SceneSpec:
@@ -232,7 +235,8 @@ def _laid_out(scenario: Scenario, edit: LayOut) -> Scenario:
         item = _find(scene, edit, name)
         changed = {"pose": edit.poses.get(name, item.pose), "asset": edit.assets.get(name, item.asset)}
         scene = scene.with_item(item.model_copy(update=changed))
-    scene = scene.model_copy(update={"cameras": edit.cameras, "lights": edit.lights})
+    around = {"cameras": edit.cameras, "lights": edit.lights, "rooms": edit.rooms, "walls": edit.walls}
+    scene = scene.model_copy(update=around)
     body = scenario.embodiment.model_copy(update={"base": edit.base})
     return scenario.model_copy(update={"scene": scene, "embodiment": body})
 

@@ -122,7 +122,7 @@ def _drivers(reasons: Iterable[str]) -> str:
     """Which robots drive to what a fixed one cannot get at, when that is what went wrong."""
     if not any(code.startswith(("geometry.", "reach.", "motion.", "execution.")) for code in reasons):
         return ""
-    moving = [name for name in embodiments.names() if embodiments.get(name).base.kind == "planar"]
+    moving = [name for name in embodiments.names(imported=False) if embodiments.get(name).base.kind == "planar"]
     return f"; a robot that drives reaches more: {', '.join(moving)}" if moving else ""
 
 

@@ -62,6 +62,10 @@ class CollisionChecker(Space):
         model = self.model
         collides = (model.geom_contype | model.geom_conaffinity) != 0
         self._robot_geoms = np.isin(world.geom_owner, world.robot_owners)
+        for heap in world.heaps.values():  # grains give way
+            loose = np.isin(model.geom_bodyid, heap.bodies)
+            model.geom_contype[loose] = model.geom_conaffinity[loose] = 0
+            collides &= ~loose
         robot, things = collides & self._robot_geoms, collides & ~self._robot_geoms
         model.geom_contype[robot], model.geom_conaffinity[robot] = _ROBOT, _ROBOT
         model.geom_contype[robot & ~self._hand_geoms()] |= _BODY

@@ -416,7 +416,7 @@ class Controller:
         self.use(next((k for k, load in enumerate(self.loads) if load is not None), 0))
 
     def _feel(self) -> None:
-        squeezed = [i for i in self.world.grasped(self.index) if not self.world.scenario.scene.item(i).fixed]
+        squeezed = [i for i in self.world.grasped(self.index) if self.world.items[i].qpos >= 0]
         if not squeezed:
             self.let_go()
         elif self.held is None or self.held.item not in squeezed:

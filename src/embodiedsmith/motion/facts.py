@@ -13,6 +13,7 @@ from embodiedsmith.motion.clearing import blockers
 from embodiedsmith.motion.grasping import FINGER_ROOM
 from embodiedsmith.motion.planner import Fact
 from embodiedsmith.spec import split_reference
+from embodiedsmith.tasks.liquids import is_liquid, vessels
 from embodiedsmith.tasks.registry import predicate
 from embodiedsmith.tasks.sides import SIDES
 from embodiedsmith.world import World
@@ -24,6 +25,7 @@ OPENED = 0.55  # fraction from which a part lets the hand through
 AWAY = 0.1  # fraction up to which a drawer leaves the way into what is below it free
 LEVEL = 0.02  # [m] by which a thing may seem to be above or below what it stands on
 APART = 0.001  # [m] between things that stand side by side on top of something
+DREGS = 0.02  # share of a liquid up to which a vessel counts as empty of it
 CROWDED = 0.5  # fraction of a place's area from which another thing hardly finds room
 
 
@@ -47,7 +49,11 @@ def places(world: World) -> dict[str, Place]:
     for item, asset in world.assets.items():
         fixed = world.scenario.scene.item(item).fixed
         gates = {c.name: f"{item}.{c.joint}" for c in asset.affordances.cavities if c.joint}
-        others = [world.assets[i.id].size for i in world.scenario.scene.items if not i.fixed and i.id != item]
+        others = [
+            world.assets[i.id].size
+            for i in world.scenario.scene.items
+            if not i.fixed and i.id != item and not is_liquid(world.assets, i.id)
+        ]
         for support in asset.affordances.supports:
             name = f"{item}.{support.name}"
             found[name] = Place(name, item, False, gates.get(support.name, ""), fixed or _takes_two(support, others))
@@ -128,7 +134,8 @@ class Survey:
         self.world, self.held, self.kept = world, held, kept
         self.places = places(world)
         scene = world.scenario.scene
-        self.movable = [i.id for i in scene.items if not i.fixed]
+        liquids = [i.id for i in scene.items if is_liquid(world.assets, i.id)]
+        self.movable = [i.id for i in scene.items if not i.fixed and i.id not in liquids]
         self.mobile = world.robot.base.kind == "planar"
         self.at = {item: place_of(world, item) for item in self.movable if item != held}
         self.facts: set[Fact] = {("holding", held)} if held else {("empty_hand",)}
@@ -141,11 +148,13 @@ class Survey:
             self._describe_item(item)
         for item in bystanders:
             self.facts |= {("at", item, self._spot(item, place_of(world, item))), ("item_zone", item, self.zone(item))}
+        if liquids:
+            self._describe_liquids(liquids)
         self._describe_standing()
         arms = self._describe_arms()
         kinds = {
             "arm": arms,
-            "item": [*self.movable, *bystanders],
+            "item": [*self.movable, *bystanders, *liquids],
             "part": parts,
             "place": sorted(self.places, key=self._parking),
             "zone": list(self._zones),
@@ -268,10 +277,14 @@ class Survey:
         self.facts |= {("untopped", item), ("graspable" if fits else "bulky", item), ("item_zone", item, self.zone(item))}
         if item not in self.still:
             self.facts.add(("loose", item))
+        if (matter := self.world.assets[item].matter) is not None and matter.kind in ("soft", "rope"):
+            self.facts.add((matter.kind, item))
         if item == self.held:
             return
         self.facts.add(("at", item, self._spot(item, self.at[item])))
-        if predicate("upright").margin(self.world, (item,)) > 0:
+        if item in self.world.sheets:
+            self.facts.add(("cloth", item))
+        elif predicate("upright").margin(self.world, (item,)) > 0:
             self.facts.add(("upright", item))
 
     def _describe_arms(self) -> list[str]:
@@ -283,6 +296,18 @@ class Survey:
         if self.held:
             self.facts |= {("held_by", self.held, name) for k, name in enumerate(names) if self.held in self.world.grasped(k)}
         return names
+
+    def _describe_liquids(self, liquids: list[str]) -> None:
+        """What holds how much of which liquid, and what it can be poured into."""
+        world = self.world
+        assert world.liquids is not None
+        for item in self.movable:
+            held_in = vessels(world, item)
+            if held_in:
+                self.facts.add(("hollow", item))
+            for liquid in liquids:
+                if sum(world.liquids.held_by(liquid, vessel, world.data) for vessel in held_in) > DREGS:
+                    self.facts.add(("contains", item, liquid))
 
     def _spot(self, item: str, place: str) -> str:
         """A vehicle must go to each thing on the floor: for it, every one has a piece of floor of its own."""

@@ -23,6 +23,7 @@ from embodiedsmith.motion.kinematics import Kinematics
 from embodiedsmith.motion.paths import plan
 from embodiedsmith.world import transforms as tf
 from embodiedsmith.world.compile import ROBOT
+from embodiedsmith.world.walls import doorways, pieces
 
 GAPS = (0.06, 0.12, 0.18, 0.24, 0.30, 0.38, 0.50)
 """[m] from the vehicle to the furniture."""
@@ -37,6 +38,7 @@ REACH_COST, SIDE_COST, TURN_COST = 4.0, 1.2, 1.0  # per metre off the best reach
 ROOM = 0.05  # [m] kept from furniture while standing
 PASSING = 0.02  # [m] kept from furniture while driving
 BACK = (0.0, 0.2, 0.4, 0.6)  # [m] backed off before turning away from furniture, and come straight in from
+AHEAD = 0.7  # [m] before and behind the middle of a doorway, where the vehicle is lined up with it
 STEP = 0.05  # [m or rad] between places checked along a drive
 OPEN = 0.8  # opening fraction a part is supposed to be left at
 CARRY_FORWARD = (0.30, 0.35, 0.40, 0.45, 0.50, 0.55, 0.60)
@@ -87,15 +89,37 @@ class Floor:
             centre = T[:3, :3] @ ((low + high) / 2) + T[:3, 3]
             half = (float(high[0] - low[0]) / 2, float(high[1] - low[1]) / 2)
             self.furniture[item.id] = Rectangle(centre[:2], half, float(np.arctan2(T[1, 0], T[0, 0])))
+        scene = world.scenario.scene
+        parts = [piece for wall in scene.walls for piece in pieces(wall)]
+        self.walls = {f"wall_{k}": Rectangle(np.array(p.centre), p.half, p.yaw) for k, p in enumerate(parts)}
+        self._rooms = scene.rooms if scene.walls else ()
+        self._doorways = doorways(scene)
 
     def nearest(self, base: tf.Float) -> tuple[float, str]:
         """Gap [m] from the vehicle at (x, y, yaw) to the nearest furniture, and its id; infinite when there is none."""
         vehicle = Rectangle(base[:2], self._half, float(base[2]))
-        return min(((vehicle.gap(other), name) for name, other in self.furniture.items()), default=(np.inf, ""))
+        others = (*self.furniture.items(), *self.walls.items())
+        return min(((vehicle.gap(other), name) for name, other in others), default=(np.inf, ""))
 
     def clear(self, base: tf.Float, room: float) -> bool:
         """Whether the vehicle at (x, y, yaw) keeps `room` [m] from all furniture."""
         return self.nearest(base)[0] >= room - 1e-9
+
+    def room(self, point: tf.Float) -> str | None:
+        """The room in which a world point (x, y, ...) is; None outside, and where there are no rooms."""
+        return next((room.name for room in self._rooms if room.holds(float(point[0]), float(point[1]))), None)
+
+    def passages(self, start: tf.Float, goal: tf.Float) -> list[tuple[tf.Float, tf.Float]]:
+        """Doorways on the way from a room to another, each as the places (x, y, yaw) before it and behind it."""
+        if self.room(start) == self.room(goal):
+            return []
+        found = []
+        for T in self._doorways:
+            through = T[:2, 0] if T[:2, 0] @ (goal[:2] - start[:2]) > 0 else -T[:2, 0]
+            yaw = float(np.arctan2(through[1], through[0]))
+            before, behind = (np.array([*(T[:2, 3] + side * AHEAD * through), yaw]) for side in (-1.0, 1.0))
+            found.append((before, behind))
+        return found
 
 
 class Aisle(BaseSpace):
@@ -140,7 +164,8 @@ def stands(control: Controller, zone: str, points: list[tf.Float], floor: Floor)
                     if off is not None:
                         ranked.append((aside + REACH_COST * off + SIDE_COST * abs(step) + TURN_COST * abs(turn), base))
     ranked.sort(key=lambda r: r[0])
-    return [base for _, base in ranked if floor.clear(base, ROOM)]
+    here = floor.room(T_zone[:2, 3])  # never from behind a wall
+    return [base for _, base in ranked if floor.room(base) == here and floor.clear(base, ROOM)]
 
 
 def _arm_in_base(control: Controller) -> tf.Float:
@@ -236,21 +261,37 @@ def _pointing_down(control: Controller) -> tf.Float:
 def route(control: Controller, goal: tf.Float, floor: Floor) -> list[tf.Float]:
     """Places (x, y, yaw) to drive to one after the other, the last is `goal`.
 
-    Straight there when the way is free; else backing off first, coming straight in last, or both, turning on the way, before or
+    Through doorways it goes straight, lined up with them. Within a room: straight there when the way is free; else backing off
+    first, coming straight in last, or both, turning on the way, before or
     after it; else by sampled places; only `goal` when there is no way beside the furniture.
     """
-    start, goal = control.base, goal.copy()
-    goal[2] = start[2] + (goal[2] - start[2] + np.pi) % (2 * np.pi) - np.pi
-    space = Aisle(control, goal, floor)
     try:
-        for places in _ways(start, goal):
-            if space.path_hit(np.array(places), PASSING, step=STEP) is None:
-                return places[1:]
-        return list(plan(start, goal, space, control.rng, stage="navigate")[1:])
+        places, at = [], control.base
+        for before, behind in floor.passages(at, goal):
+            places += _leg(control, at, before, floor)
+            at = _turned(places[-1], behind)
+            places.append(at)
+        return [*places, *_leg(control, at, goal, floor)]
     except MotionError:
-        return [goal]
+        return [_turned(control.base, goal)]
     finally:
         control.look()
+
+
+def _leg(control: Controller, start: tf.Float, goal: tf.Float, floor: Floor) -> list[tf.Float]:
+    """Places to drive to from one place to another in the same room."""
+    goal = _turned(start, goal)
+    space = Aisle(control, goal, floor)
+    for places in _ways(start, goal):
+        if space.path_hit(np.array(places), PASSING, step=STEP) is None:
+            return places[1:]
+    return list(plan(start, goal, space, control.rng, stage="navigate")[1:])
+
+
+def _turned(start: tf.Float, goal: tf.Float) -> tf.Float:
+    """A place with its yaw counted so that the way from `start` turns by half a turn at most."""
+    yaw = start[2] + (goal[2] - start[2] + np.pi) % (2 * np.pi) - np.pi
+    return np.array([goal[0], goal[1], yaw])
 
 
 def _ways(start: tf.Float, goal: tf.Float) -> Iterator[list[tf.Float]]:

@@ -25,8 +25,10 @@ from embodiedsmith.world import World
 
 __all__ = ["Situation", "describe", "operators", "place_of", "plan", "progress", "search", "situations"]
 
-_ASKED = frozenset({"wanted_held", "wanted_near", "wanted_touching", "wanted_posed", "wanted_beside", "wanted_between"})
-_ARRANGES = frozenset({*ARRANGED, "touching"})
+_ASKED = frozenset(
+    {"wanted_held", "wanted_near", "wanted_touching", "wanted_posed", "wanted_beside", "wanted_between", "wanted_draped"}
+)
+_ARRANGES = frozenset({*ARRANGED, "touching", "draped"})
 LASTING = frozenset({"at", "opened", "shut", "upright", *ARRANGED})
 """Facts that, once brought about by a stage of a sequence, are wanted by later ones too unless these undo them."""
 
@@ -217,8 +219,15 @@ def _correct(facts: set[Fact], world: World, p: Predicate, survey: Survey) -> No
         case "at" | "left_of" | "right_of" | "in_front_of" | "behind":
             if p.args[0] != survey.held and holds(*p.args):
                 facts.add(("posed", p.args[0]) if p.name == "at" else ("beside", *p.args, p.name))
+        case "folded" | "covers" if holds(*p.args):
+            facts.add(("folded" if p.name == "folded" else "draped", *p.args))
+        case "straightened" if holds(*p.args):
+            facts.add(("straight", *p.args))
         case "inside" if _stands_on(survey, *p.args) and holds(*p.args):
             _move_in(facts, survey, *p.args)
+        case "poured" | "filled" if holds(*p.args):
+            targets = {split_reference(p.args[-1])[0]}
+            facts |= {("poured", f[2], t) for f in survey.facts if f[0] == "contains" for t in targets}
         case "open" | "closed" | "upright":
             name = {"open": "opened", "closed": "shut", "upright": "upright"}[p.name]
             about = {f for f in facts if f[0] == name and p.args[0] in (f[1], split_reference(f[1])[0])}

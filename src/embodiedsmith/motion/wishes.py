@@ -124,6 +124,15 @@ def _want_point(wish: Wish, p: Predicate) -> Iterable[Fact]:
     return [("posed", p.args[0])]
 
 
+def _want_full(wish: Wish, p: Predicate) -> Iterable[Fact]:
+    """Of the liquids that something else holds, the first goes into it."""
+    target = split_reference(p.args[0])[0]
+    sources = sorted(f for f in wish.facts if f[0] == "contains" and f[1] != target)
+    if not sources:
+        raise MotionError("plan.unsupported", f"nothing holds a liquid to fill {target} with", subjects=p.args)
+    return [("poured", sources[0][2], target)]
+
+
 WANTED: dict[str, Callable[[Wish, Predicate], Iterable[Fact]]] = {
     "on": _want_place("support"),
     "inside": _want_place("cavity"),
@@ -133,10 +142,16 @@ WANTED: dict[str, Callable[[Wish, Predicate], Iterable[Fact]]] = {
     "lifted": lambda _, p: [("holding", p.args[0])],
     "in_left_hand": _want_hand("left"),
     "in_right_hand": _want_hand("right"),
+    "squeezed": lambda _, p: [("squeezed", p.args[0])],
+    "straightened": lambda _, p: [("straight", p.args[0])],
     "upright": lambda _, p: [("upright", p.args[0])],
+    "folded": lambda _, p: [("folded", p.args[0])],
+    "covers": lambda _, p: [("draped", *p.args)],
     "near": lambda _, p: [("near", *p.args)],
     "between": lambda _, p: [("between", *p.args)],
     "touching": lambda _, p: [("touching", *p.args)],
+    "poured": lambda _, p: [("poured", p.args[0], split_reference(p.args[1])[0])],
+    "filled": _want_full,
     "unmoved": lambda _, p: [],  # nothing to bring about: the survey lets no skill move it
     "at": _want_point,
     **dict.fromkeys(SIDES, lambda _, p: [("beside", *p.args, p.name)]),
@@ -147,6 +162,8 @@ def _opposite(wish: Wish, goal: Goal) -> list[tuple[Fact, ...]]:
     match goal:
         case Not():
             return ways(wish, goal.goal)
+        case Predicate(name="spilled"):
+            return [()]  # nothing to bring about: skills that carry a liquid keep it level
         case Predicate(name="open"):
             return [tuple(WANTED["closed"](wish, goal))]
         case Predicate(name="closed"):
@@ -197,7 +214,7 @@ def contradiction(situation: Situation) -> tuple[Fact, Fact] | None:
         one_item_twice = names == {"at"} and alike
         two_in_hand = names == {"holding"} or (names <= {"holding", "held_by"} and not alike)
         by_two_arms = names == {"held_by"} and alike
-        in_hand_and_put = "at" in names and bool(names & {"holding", "held_by"}) and alike
+        in_hand_and_put = "at" in names and bool(names & {"holding", "held_by", "squeezed"}) and alike
         open_and_shut = names == {"opened", "shut"} and alike
         if one_item_twice or two_in_hand or by_two_arms or in_hand_and_put or open_and_shut or _on_two_sides(first, second):
             return first, second

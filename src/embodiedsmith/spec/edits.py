@@ -8,6 +8,7 @@ from pydantic import Field
 
 from embodiedsmith.spec.base import Noun
 from embodiedsmith.spec.pose import Pose
+from embodiedsmith.spec.rooms import Room, Wall
 from embodiedsmith.spec.scene import ID_PATTERN, AssetSpec, CameraSpec, Item, LightSpec, ParamValue, Relation, Size
 from embodiedsmith.spec.task import Language
 
@@ -158,6 +159,8 @@ class LayOut(Noun):
     """World pose of the robot's base frame."""
     cameras: tuple[CameraSpec, ...]
     lights: tuple[LightSpec, ...]
+    rooms: tuple[Room, ...] = Field(default=(), exclude_if=lambda rooms: not rooms)
+    walls: tuple[Wall, ...] = Field(default=(), exclude_if=lambda walls: not walls)
 
 
 SceneEdit = MoveItem | TurnItem | Unblock | SwapAsset | Resize | AddItem | RemoveItem | ChangeSupport | SetJoint

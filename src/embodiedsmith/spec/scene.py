@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 
 from embodiedsmith.spec.base import Noun
 from embodiedsmith.spec.pose import Pose, Vec3
+from embodiedsmith.spec.rooms import Room, Wall
 
 Identifier = str
 ID_PATTERN = r"^[a-z][a-z0-9_]*$"
@@ -84,6 +85,10 @@ class SceneSpec(Noun):
     items: tuple[Item, ...] = ()
     cameras: tuple[CameraSpec, ...] = ()
     lights: tuple[LightSpec, ...] = ()
+    rooms: tuple[Room, ...] = Field(default=(), exclude_if=lambda rooms: not rooms)
+    """Rooms with walls round them, for robots that drive; without any the floor is open."""
+    walls: tuple[Wall, ...] = Field(default=(), exclude_if=lambda walls: not walls)
+    """Their walls; empty until laid out."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -93,11 +98,19 @@ class SceneSpec(Noun):
             (ids, "item ids"),
             ([camera.name for camera in self.cameras], "camera names"),
             ([light.name for light in self.lights], "light names"),
+            ([room.name for room in self.rooms], "room names"),
+            ([name for room in self.rooms for name in room.furniture], "items in rooms"),
         ):
             repeated = sorted({name for name in names if names.count(name) > 1})
             if repeated:
                 faults.append(f"{what} must be unique; repeated: {repeated}")
         known = set(ids)
+        faults += [
+            f"the {room.name} holds unknown item '{name}'; items are {sorted(known)}"
+            for room in self.rooms
+            for name in room.furniture
+            if name not in known
+        ]
         parents = {item.id: item.parent for item in self.items}
         faults += [
             f"item '{item.id}' stands on unknown item '{item.parent}'; items are {sorted(known)}"

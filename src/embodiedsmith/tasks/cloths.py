@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 
 import mujoco
@@ -90,3 +91,19 @@ def creased(points: Float, through: Float, normal: Float) -> Float:
     found[over] -= 2 * beyond[over, None] * normal
     found[over, 2] += LAYER
     return found
+
+
+@dataclass(frozen=True)
+class Edge:
+    """One edge of a sheet, by the numbers of its points."""
+
+    middle: int
+    opposite: int
+    """The middle of the edge opposite to it."""
+
+
+def edges(grid: tuple[int, int]) -> tuple[Edge, ...]:
+    """The four edges of a sheet."""
+    nx, ny = grid
+    low_x, high_x, low_y, high_y = ny // 2, (nx - 1) * ny + ny // 2, (nx // 2) * ny, (nx // 2) * ny + ny - 1
+    return Edge(low_x, high_x), Edge(high_x, low_x), Edge(low_y, high_y), Edge(high_y, low_y)

@@ -17,9 +17,9 @@ Params = Mapping[str, float]
 Assets = Mapping[str, Asset]
 """Item id to built asset."""
 
-Need = Literal["movable", "support", "cavity", "joint", "cloth", "thing"]
+Need = Literal["movable", "support", "cavity", "joint", "cloth", "liquid", "thing"]
 """What an argument must have: `movable`, not furniture; `support`, `cavity`, `joint`, that affordance (the part, when the
-reference names one, is one of these); `cloth`, to be a sheet; `thing`, nothing."""
+reference names one, is one of these); `cloth`, to be a sheet; `liquid`, to be one; `thing`, nothing."""
 
 HELD = -0.01
 """Margin [m] of "has been put" while both fingers still touch the thing: they have that far to go to let go of it clearly."""
@@ -98,6 +98,10 @@ class NearMiss:
     """Puts the world into that state: poses, joints, fingers. Time does not pass; `mj_forward` has been called."""
 
 
+def _no_phrases(params: Params, language: Language) -> Mapping[str, str]:
+    return {}
+
+
 def _no_faults(assets: Assets, args: Args, params: Params) -> list[str]:
     return []
 
@@ -118,6 +122,8 @@ class PredicateKind:
     restored before each is applied: they do not add up, and read off the world beforehand whatever they depend on. Helpers
     that move things are in `tasks.near_misses`."""
     words: dict[Language, Words]
+    phrases: Callable[[Params, Language], Mapping[str, str]] = _no_phrases
+    """What its words can name besides arguments and numbers: how people say a number ("half of "). Params are complete."""
     leads_to: frozenset[str] = frozenset()
     """Predicates that it is a natural step towards: an instruction may mention it on the way without the goal asking for it."""
     lets_go: bool = False
@@ -190,7 +196,7 @@ def _role_fault(role: Role, reference: str, assets: Assets) -> str | None:
     if item not in assets:
         return f"{role.name} '{reference}': no item '{item}'; items are {sorted(assets)}"
     asset = assets[item]
-    if role.need in ("movable", "cloth", "thing"):
+    if role.need in ("movable", "cloth", "liquid", "thing"):
         if part:
             return f"{role.name} '{reference}' must be a whole item, not a part of one"
         if role.need == "movable" and asset.fixed:
@@ -198,6 +204,11 @@ def _role_fault(role: Role, reference: str, assets: Assets) -> str | None:
         sheet = asset.matter is not None and asset.matter.kind == "cloth"
         if role.need == "cloth" and not sheet:
             return f"{role.name} '{reference}' is no cloth"
+        liquid = asset.matter is not None and asset.matter.kind == "liquid"
+        if role.need == "liquid" and not liquid:
+            return f"{role.name} '{reference}' is no liquid"
+        if role.need == "movable" and liquid:
+            return f"{role.name} '{reference}' is liquid: it can only be poured"
         if role.need == "movable" and sheet:
             return f"{role.name} '{reference}' is cloth and has no shape of its own"
         return None

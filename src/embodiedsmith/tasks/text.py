@@ -130,7 +130,8 @@ class _Speaker:
             again = self._last == last and self._language == "en" and not self._nouns.located(items)
             phrases.append("it" if again else self._nouns.one(reference, role.need))
         self._last_was_place = bool(others)
-        return template.format(*phrases, **kind.resolve(group[0].params))
+        numbers = kind.resolve(group[0].params)
+        return template.format(*phrases, **numbers, **kind.phrases(numbers, self._language))
 
     def _pronoun(self, count: int, *, bare: bool) -> str:
         """What stands for what was named last; in Chinese nothing where the verb can stand by itself."""

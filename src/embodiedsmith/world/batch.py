@@ -30,6 +30,7 @@ from mujoco.batch import SimulationError
 from embodiedsmith.runtime.errors import UsageError
 from embodiedsmith.spec import Scenario
 from embodiedsmith.world import transforms as tf
+from embodiedsmith.world.batch_warp import WarpEngine
 from embodiedsmith.world.compile import PHYSICS_HZ
 from embodiedsmith.world.errors import SettleError, WorldFault
 from embodiedsmith.world.world import CLOCK_DRIFT, CONTROL_HZ, STATE, World
@@ -64,14 +65,22 @@ class Batch:
         threads: Threads that step them, the caller's included; 0: one a processor. Results do not depend on it.
         control_hz: Control steps a second; must divide `physics_hz`.
         physics_hz: Physics steps a second.
+        device: "cpu", or "cuda" for a graphics card (`batch_warp`): many more worlds, in single precision, so not the same bits.
 
     Raises:
         CompileError: the scenario cannot be built.
-        UsageError: there is no world to step, or the rates do not divide.
+        UsageError: there is no world to step, the rates do not divide, or there is no such device here.
     """
 
     def __init__(
-        self, scenario: Scenario, count: int, *, threads: int = 1, control_hz: int = CONTROL_HZ, physics_hz: int = PHYSICS_HZ
+        self,
+        scenario: Scenario,
+        count: int,
+        *,
+        threads: int = 1,
+        control_hz: int = CONTROL_HZ,
+        physics_hz: int = PHYSICS_HZ,
+        device: str = "cpu",
     ) -> None:
         if count < 1 or threads < 0:
             raise UsageError(
@@ -88,12 +97,21 @@ class Batch:
         """Why a world stands still, None while it is well."""
         self.command = np.zeros((count, self.action_size))
         """The last action of every world."""
-        self._engine = Engine(first.model, count, threads, True)
-        self._engine.set_models([world.model for world in self.worlds])
         self._plain = first.plain
+        self._engine = self._start(threads, device)
         self._ahead = np.zeros(count, dtype=int)  # control steps by which a row is ahead of its world
         self._scratch = mujoco.MjData(first.model)
         self._index_rows(first.model)
+
+    def _start(self, threads: int, device: str) -> Engine | WarpEngine:
+        models = [world.model for world in self.worlds]
+        if device != "cpu":
+            if not self._plain:
+                raise UsageError(f"worlds with liquid or cloth cannot be stepped on {device}", remedy="leave device at 'cpu'")
+            return WarpEngine(models, device)
+        engine = Engine(models[0], self.count, threads, True)
+        engine.set_models(models)
+        return engine
 
     def _index_rows(self, model: mujoco.MjModel) -> None:
         engine, n = self._engine, self.count
@@ -166,7 +184,7 @@ class Batch:
                 self._engine.rollout(controls.shape[1], controls, record=(), ids=ids)
         except SimulationError as error:
             for k in error.ids.tolist():
-                self.faults[k] = WorldFault("world.engine_error", f"the engine failed: {self._engine.error(k)}")
+                self.faults[k] = WorldFault("world.engine_error", f"the engine failed: {error}")
         self.command[ids] = target
         self._ahead[ids] += 1
         self._check(ids, before)
@@ -246,6 +264,8 @@ class Batch:
 
     def observe(self) -> tf.Float:
         """What `World.observe` tells of every world, shape (count, observation_size)."""
+        if not self._plain:
+            return np.stack([world.observe() for world in self.worlds])
         rows, scratch = self._rows, self._scratch
         for k, world in enumerate(self.worlds):
             scratch.qpos[:] = rows.qpos[k]

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from embodiedsmith.runtime.errors import SmithError, UsageError
 from embodiedsmith.world import transforms as tf
 from embodiedsmith.world.compile import ROBOT
+from embodiedsmith.world.liquid.painting import LiquidPainter
 from embodiedsmith.world.world import World
 
 Pixels = NDArray[np.uint8]
@@ -81,6 +82,8 @@ class WorldRenderer:
                 remedy="install Mesa's EGL (`make system`, as root) and set MUJOCO_GL=egl; `smith doctor` checks",
             ) from error
 
+        self._liquids = None if world.liquids is None else LiquidPainter(world, self._renderer)
+
     def __enter__(self) -> Self:
         return self
 
@@ -119,6 +122,9 @@ class WorldRenderer:
         is_geom = kinds == mujoco.mjtObj.mjOBJ_GEOM.value
         out = np.full(ids.shape, -1, dtype=np.int32)
         out[is_geom] = self.world.geom_owner[ids[is_geom]]
+        is_liquid = kinds == mujoco.mjtObj.mjOBJ_BODY.value
+        for item, index in self.world.items.items():
+            out[is_liquid & (ids == index.body)] = self.world.owners.index(item)
         is_flex = kinds == mujoco.mjtObj.mjOBJ_FLEX.value
         out[is_flex] = self.world.solid_owner[self.world.model.ngeom + ids[is_flex]]
         return out
@@ -137,6 +143,8 @@ class WorldRenderer:
         index = camera_id(self.world, camera)
         mujoco.mj_camlight(self.world.model, self.world.data)
         self._renderer.update_scene(self.world.data, index)
+        if self._liquids is not None:
+            self._liquids.add()
         self._renderer.scene.flags[mujoco.mjtRndFlag.mjRND_SHADOW] = self._shadows
 
 

@@ -26,8 +26,9 @@ from embodiedsmith.spec import Finding, Scenario, split_reference
 from embodiedsmith.world import transforms as tf
 from embodiedsmith.world.compile import PHYSICS_HZ, ROBOT, Compiled, compile_scenario, joint_position
 from embodiedsmith.world.errors import SettleError, WorldFault
+from embodiedsmith.world.heaps import Heap
 from embodiedsmith.world.liquid.vessel import CALM, liquid_items
-from embodiedsmith.world.sheets import Sheet, pinch
+from embodiedsmith.world.sheets import Sheet, grant, pinch
 from embodiedsmith.world.variation import Parts, Variation
 
 if TYPE_CHECKING:
@@ -130,6 +131,8 @@ class World:
     def _index_items(self) -> None:
         model = self.model
         self.items: dict[str, _ItemIndex] = {}
+        self.heaps: dict[str, Heap] = {}
+        """Items of grains."""
         self.sheets: dict[str, Sheet] = {}
         """Items of cloth."""
         for item in self.scenario.scene.items:
@@ -139,8 +142,9 @@ class World:
             qpos = dof = -1
             matter = self.assets[item.id].matter
             if matter is not None and matter.kind == "cloth":
-                nominal = self.compiled.nominal[item.id]
-                self.sheets[item.id] = Sheet.of(model, item.id, matter.flex, nominal, len(self.robot.arms))
+                self.sheets[item.id] = Sheet.of(self.compiled, item.id)
+            elif matter is not None and matter.kind == "grains":
+                self.heaps[item.id] = Heap.of(model, item.id, self.assets[item.id], self.compiled.nominal[item.id])
             elif not item.fixed and not (matter is not None and matter.kind == "liquid"):
                 joint = model.joint(f"{item.id}/free")
                 qpos, dof = int(joint.qposadr[0]), int(joint.dofadr[0])
@@ -310,6 +314,7 @@ class World:
     def _place(self, offsets: dict[str, tuple[float, float, float]], scale: float, robot_joints: np.ndarray) -> None:
         data = self.data
         mujoco.mj_resetData(self.model, data)
+        grant(self)
         moved: dict[str, tf.Float] = {}
         for item in self._parents_first():
             T = self.compiled.nominal[item]
@@ -328,6 +333,8 @@ class World:
                 at = self.items[item].qpos
                 data.qpos[at : at + 3] = T[:3, 3]
                 data.qpos[at + 3 : at + 7] = tf.quaternion(T[:3, :3])
+            elif item in self.heaps:
+                self.heaps[item].lay(data, T)
         for thing in self.scenario.scene.items:
             for joint, fraction in thing.joints.items():
                 data.qpos[self.joint_qpos[f"{thing.id}.{joint}"]] = joint_position(self.assets[thing.id], joint, fraction)
@@ -382,6 +389,7 @@ class World:
             swing = np.abs(data.qvel[joints]).max(initial=0.0)
             flutter = max((sheet.speed(data) for sheet in self.sheets.values()), default=0.0)
             splash = 0.0 if self.liquids is None else self.liquids.speed()
+            flutter = max((flutter, *(heap.speed(data) for heap in self.heaps.values())))
             if (
                 flutter < SETTLE_SPEED
                 and splash < CALM
@@ -462,8 +470,7 @@ class World:
     @property
     def plain(self) -> bool:
         """Whether a control step is controls and physics steps and nothing else, so that a `Batch` may take it in C."""
-        matters = [asset.matter.kind for asset in self.assets.values() if asset.matter is not None]
-        return not {"liquid", "cloth"} & set(matters)
+        return self.liquids is None and not self.sheets
 
     def controls(self, start: np.ndarray, target: np.ndarray) -> tf.Float:
         """Controls of all actuators at each substep on the way from one command to the next, shape (..., substeps, nu).
@@ -532,6 +539,7 @@ class World:
         if state.shape != (rigid + wet,):
             raise UsageError(f"state has shape {state.shape}, expected ({rigid + wet},)")
         mujoco.mj_setState(self.model, self.data, state[: self._state_size], STATE)
+        grant(self)
         self.command = state[self._state_size : rigid].copy()
         if self.liquids is not None:
             self.liquids.restore(state[rigid:])
@@ -599,8 +607,8 @@ class World:
         poses[..., :3] = data.xpos[..., self._item_bodies, :]
         poses[..., 3:] = data.xquat[..., self._item_bodies, :]
         for row, item in enumerate(self.items):
-            if item in self.sheets:
-                poses[..., row, :3] = self.sheets[item].middle(data)
+            if (matter := self.sheets.get(item) or self.heaps.get(item)) is not None:
+                poses[..., row, :3] = matter.middle(data)
         for sheet in self.sheets.values():
             points = data.xpos[..., sheet.bodies, :]
             out[..., end : end + sheet.qpos.size] = points.reshape(*points.shape[:-2], -1)
@@ -644,6 +652,8 @@ class World:
         """World pose (4, 4) of an item's body."""
         if item in self.sheets:
             return self.sheets[item].pose(self.data)
+        if item in self.heaps:
+            return self.heaps[item].pose(self.data)
         index = self.items[item].body if body == "root" else self.model.body(f"{item}/{body}").id
         T = np.eye(4)
         T[:3, :3] = self.data.xmat[index].reshape(3, 3)
@@ -689,6 +699,7 @@ class World:
         if item in self.sheets:
             return self.sheets[item].points(self.data)
         if kind.flex:
+            mujoco.mj_flex(self.model, self.data)  # a step leaves vertices where they were
             flex = mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_FLEX, f"{item}/{kind.flex}")
             start = int(self.model.flex_vertadr[flex])
             found: tf.Float = self.data.flexvert_xpos[start : start + int(self.model.flex_vertnum[flex])].copy()
@@ -701,8 +712,7 @@ class World:
         low, high = self.assets[item].extents
         box = np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
         T = self.item_pose(item)
-        if item in self.sheets:
-            sheet = self.sheets[item]
+        if (sheet := self.sheets.get(item) or self.heaps.get(item)) is not None:
             local = (sheet.points(self.data) - T[:3, 3]) @ T[:3, :3]
             box = np.where(box > box.mean(axis=0), local.max(axis=0) + sheet.radius, local.min(axis=0) - sheet.radius)
         return box @ T[:3, :3].T + T[:3, 3]
@@ -752,7 +762,8 @@ class World:
     def speed(self) -> float:
         """Speed [m/s] of the fastest free item or articulated joint (a hinge counts its rad/s at 0.3 m)."""
         joints = np.abs(self.data.qvel[list(self.joint_dof.values())]).max(initial=0.0) if self.joint_dof else 0.0
-        flutter = max((sheet.speed(self.data) for sheet in self.sheets.values()), default=0.0)
+        loose: tuple[Sheet | Heap, ...] = (*self.sheets.values(), *self.heaps.values())
+        flutter = max((matter.speed(self.data) for matter in loose), default=0.0)
         return float(max(self._speeds()[:, 0].max(initial=0.0), 0.3 * joints, flutter))
 
 

@@ -6,23 +6,27 @@ from embodiedsmith.assets.category import Category, Param, Params
 from embodiedsmith.assets.fragment import Finish, Fragment
 from embodiedsmith.spec import AssetSpec
 
+NARROWER = 0.8
+"""Width of one of two columns as a part of the width of a single one: a hand still gets in, and an arm reaches both."""
+
 
 def build(spec: AssetSpec, params: Params) -> Asset:
-    """A carcass with equal drawers one above the other."""
+    """A carcass with equal drawers one above the other, in one column or two."""
     fragment = Fragment(spec, color="beige", material="wood")
-    count, board = params.count("drawers"), 0.015
+    count, columns, board = params.count("drawers"), params.count("columns"), 0.015
     height = count * (params.number("drawer_height") + board) + board + 0.01
-    carcass = Carcass(
-        width=params.number("width"), depth=params.number("depth"), height=height, board=board, front=0.015, plinth=0.01
-    )
-    grid = carcass.column([1.0] * count, [1] * count)
+    width = params.number("width") * (1.0 if columns == 1 else 2 * NARROWER)
+    carcass = Carcass(width=width, depth=params.number("depth"), height=height, board=board, front=0.015, plinth=0.01)
+    grid = carcass.column([1.0] * count, [columns] * count)
     add_carcass(fragment, carcass, grid, fragment.main)
     cavities, handles = [], []
     box, metal = Finish.of("chipboard", "white"), Finish.of("steel")
     for row, name in zip(grid, positions("drawer", count), strict=True):
-        cavity, handle = add_drawer(fragment, carcass, row[0], name, finish=fragment.main, box=box, metal=metal)
-        cavities.append(cavity)
-        handles.append(handle)
+        sides = (name,) if columns == 1 else (f"{name}_left", f"{name}_right")
+        for cell, side in zip(row, sides, strict=True):
+            cavity, handle = add_drawer(fragment, carcass, cell, side, finish=fragment.main, box=box, metal=metal)
+            cavities.append(cavity)
+            handles.append(handle)
     affordances = Affordances(supports=(top_of(carcass),), cavities=tuple(cavities), handles=tuple(handles))
     return fragment.finish(affordances, fixed=True)
 
@@ -38,13 +42,14 @@ CATEGORY = Category(
     tags=frozenset({"storage"}),
     build=build,
     params={
-        "drawers": Param(default=2, low=1, high=4, meaning="number of drawers"),
+        "drawers": Param(default=2, low=1, high=4, meaning="number of drawers one above the other"),
+        "columns": Param(default=1, low=1, high=2, meaning="number of drawers side by side"),
         "width": Param(
             default=0.36,
             low=0.24,
             high=0.6,
             unit="m",
-            meaning="along y",
+            meaning="of a single column, along y",
             source="A4 desktop drawer boxes 0.28-0.37 m",
             scales=True,
         ),

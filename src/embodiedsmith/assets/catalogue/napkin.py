@@ -21,7 +21,7 @@ CATEGORY = Category(
     build=build,
     params={
         "side": Param(
-            default=0.30, low=0.24, high=0.36, unit="m", meaning="along x and y", source="cocktail napkins 25, luncheon 35 cm",
+            default=0.27, low=0.24, high=0.36, unit="m", meaning="along x and y", source="cocktail napkins 25, luncheon 35 cm",
             scales=True,
         ),
         "thickness": Param(

@@ -1,27 +1,23 @@
-"""Sponge: a kitchen sponge, rigid."""
+"""Sponge: a kitchen sponge, soft."""
 
 from embodiedsmith.assets.asset import Affordances, Asset, Support
 from embodiedsmith.assets.category import Category, Param, Params
-from embodiedsmith.assets.fragment import Finish, Fragment
+from embodiedsmith.assets.fragment import Fragment
 from embodiedsmith.assets.grasps import box_grasps
+from embodiedsmith.assets.softbody import soft_block
 from embodiedsmith.spec import AssetSpec, Pose
 
-SCOURER = 0.006
-"""Thickness of the scouring layer on top [m]."""
+YOUNG = 5e4
+"""[Pa] Young's modulus: moist cellulose and polyurethane sponges are 20-100 kPa."""
 
 
 def build(spec: AssetSpec, params: Params) -> Asset:
-    """A foam box with a darker layer on top; one box to touch."""
+    """A block of foam."""
     fragment = Fragment(spec, color="yellow", material="foam")
     x, y, z = params.number("length"), params.number("width"), params.number("height")
-    soft = z - SCOURER
-    fragment.box("root", (x, y, soft), (0, 0, soft / 2), fragment.main, collides=False)
-    scourer = Finish.of("foam", "grey" if fragment.main.color == "green" else "green")
-    fragment.box("root", (x, y, SCOURER), (0, 0, z - SCOURER / 2), scourer, collides=False)
-    fragment.box("root", (x, y, z), (0, 0, z / 2), fragment.main, visible=False, density=0.0)
     top = Support(name="top", body="root", pose=Pose(position=(0.0, 0.0, z)), size=(x, y))
     grasps = tuple(box_grasps("root", size=(x, y, z), pitches=(90, 60, 45)))
-    return fragment.finish(Affordances(supports=(top,), grasps=grasps))
+    return soft_block(fragment, (x, y, z), Affordances(supports=(top,), grasps=grasps), young=YOUNG)
 
 
 CATEGORY = Category(

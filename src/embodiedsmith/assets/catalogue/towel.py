@@ -21,11 +21,11 @@ CATEGORY = Category(
     build=build,
     params={
         "length": Param(
-            default=0.36, low=0.24, high=0.42, unit="m", meaning="along x", source="guest towels 30 x 50 cm, here shorter",
+            default=0.30, low=0.24, high=0.42, unit="m", meaning="along x", source="face towels 30 x 30 cm",
             scales=True,
         ),
         "width": Param(
-            default=0.27, low=0.21, high=0.33, unit="m", meaning="along y", source="guest towels 30 x 50 cm", scales=True
+            default=0.24, low=0.21, high=0.33, unit="m", meaning="along y", source="face towels 30 x 30 cm, here narrower", scales=True
         ),
         "thickness": Param(
             default=0.002, low=0.0005, high=0.004, unit="m", meaning="of the cloth", source="terry of 400 g/m2: about 2 mm"

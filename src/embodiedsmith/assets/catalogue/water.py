@@ -40,6 +40,6 @@ CATEGORY = Category(
             default=1200, low=200, high=6000, meaning="how finely it is simulated", source="spheres of 5 mm at 0.15 l"
         ),
     },
-    colors=("blue", "cyan", "green", "red", "orange", "purple"),
+    colors=("blue",),
     materials=("liquid",),
 )

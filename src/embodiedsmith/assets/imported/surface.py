@@ -171,7 +171,7 @@ def _flips(faces: Int) -> NDArray[np.bool_]:
     n = len(faces)
     same = pairs[~against]
     cross = pairs[against]
-    links = np.concatenate([same, same + n, cross + [0, n], cross + [n, 0]])
+    links = np.concatenate([same, same + n, cross + np.array([0, n]), cross + np.array([n, 0])])
     side = _connected(2 * n, links)
     flip = np.zeros(n, dtype=bool)
     for number in np.flatnonzero(np.bincount(shell, weights=_touched(n, cross)) > 0):

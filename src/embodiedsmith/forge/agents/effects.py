@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from embodiedsmith.forge.agents.things import Ref
 from embodiedsmith.spec import All, Goal, Predicate, Sequence
 
-HAND = ("lifted", "grasped")
+HAND = ("lifted", "grasped", "squeezed")
 """States that last only while the gripper holds the thing."""
 IN_HAND = ("in_left_hand", "in_right_hand")
 """The same of a certain hand: one undoes the other."""
@@ -29,6 +29,8 @@ class Effect:
     """Which command it belongs to."""
     step: int = 0
     """Which step of an order that the words insist on, from 1; 0: none."""
+    params: tuple[tuple[str, float], ...] = ()
+    """Numbers that the words say."""
     keep: bool = False
     """Whether it may be so from the start, and is only to stay so."""
 
@@ -41,7 +43,8 @@ class Effect:
 
     def predicate(self, *, said: bool = False) -> Predicate:
         """As the spec says it; things have their ids. `said`: without the parts that the words leave open."""
-        return Predicate(name=self.name, args=tuple(ref.said if said else ref.text for ref in self.args))
+        args = tuple(ref.said if said else ref.text for ref in self.args)
+        return Predicate(name=self.name, args=args, params=dict(self.params))
 
 
 def split(effects: list[Effect]) -> tuple[list[Effect], list[Effect]]:
@@ -133,7 +136,7 @@ def skills(effects: list[Effect]) -> int:
         if effect.keep:
             count += effect.name == "closed" and (effect.args[0] in opened or _starts_open(effect.args[0]))
             continue
-        count += 2 if effect.name in PLACED or effect.name == "touching" else 1
+        count += 2 if effect.name in (*PLACED, "touching", "poured", "filled") else 1
         if effect.name == "open":
             opened.add(effect.args[0])
         for ref in access(effect):

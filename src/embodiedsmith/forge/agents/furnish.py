@@ -31,6 +31,8 @@ GRASPABLE = 0.07
 CLUTTERED = (5, 7)
 USUAL = (0, 3)
 """Fewest and most things lying about."""
+FULL, HEAPED = 0.5, 0.6
+"""Shares of what holds a liquid, and of what it is poured into, that it fills."""
 USUAL_FOOD = 0.6
 """Chance that food has its usual colour."""
 SAME = 0.7
@@ -60,7 +62,11 @@ class Furnishing:
         """The scene without poses; ids are given to every thing on the way."""
         self._start_places()
         for thing in self.stage.things:
-            self._vary(thing)
+            if not thing.liquid:
+                self._vary(thing)
+        for thing in self.stage.things:
+            if thing.liquid:
+                self._measure(thing)
         self._lay_down()
         self._name()
         self._fit()
@@ -123,7 +129,7 @@ class Furnishing:
     def _elsewhere(self, thing: Thing) -> tuple[Literal["on", "inside"], Ref] | None:
         """A flat thing or an open container that carries a thing at the start."""
         spoken = {other.category for other in self.stage.things}
-        free = [name for name in categories() if name not in spoken]
+        free = [name for name in categories(imported=False) if name not in spoken]
         carriers = [name for name in free if _carries(name, thing.asset)]
         if not carriers:  # too large for a tray or a bowl: on top of something that stands on the surface
             carriers = [name for name in free if self._stands(Thing(name)) == "surface" and _tops(name, thing.asset)]
@@ -160,6 +166,21 @@ class Furnishing:
             for name, param in category.params.items():
                 if isinstance(param.default, int) and not isinstance(param.default, bool) and name not in thing.params:
                     self._try(thing, {name: param.default + int(self.rng.integers(0, 2))})
+
+    def _measure(self, liquid: Thing) -> None:
+        """So much of a liquid that what it is in is half full, and what it goes into does not run over."""
+        if liquid.place is None:
+            liquid.place = ("inside", Ref(self._jug()))
+        rooms = [FULL * _room(liquid.place[1].thing.asset)]
+        rooms += [HEAPED * _room(e.args[-1].thing.asset) for e in self.effects if e.name in ("poured", "filled")]
+        param = categories()[liquid.category].params["volume"]
+        assert param.low is not None and param.high is not None
+        liquid.params["volume"] = round(float(np.clip(min(rooms), param.low, param.high)), 3)
+
+    def _jug(self) -> Thing:
+        jug = Thing("jug", spoken=False)
+        self.stage.things.append(jug)
+        return jug
 
     def _color(self, thing: Thing) -> str | None:
         """A colour that nobody asked for in this category; None: its usual one, which for food is the likelier.
@@ -271,7 +292,7 @@ class Furnishing:
         spoken = {thing.category for thing in self.stage.things}
         banned = self._banned()
         return sorted(
-            name for name, category in categories().items()
+            name for name, category in categories(imported=False).items()
             if name not in spoken and name not in banned and not (category.all_tags | category.tags) & banned and _small(category)
         )  # fmt: skip
 
@@ -310,7 +331,8 @@ class Furnishing:
         for thing in (*self.stage.things, *self.others):
             seen[thing.category] = seen.get(thing.category, 0) + 1
             several = counts.get(thing.category, 0) > 1 or seen[thing.category] > 1
-            thing.id = f"{thing.category}_{seen[thing.category]}" if several else thing.category
+            label = categories()[thing.category].label or thing.category
+            thing.id = f"{label}_{seen[thing.category]}" if several else label
 
 
 def _scaled(category: Category, factor: float) -> dict[str, ParamValue]:
@@ -324,6 +346,15 @@ def _scaled(category: Category, factor: float) -> dict[str, ParamValue]:
     return scaled
 
 
+def _room(asset: Asset) -> float:
+    """Volume of the first cavity of something, roughly, as far as its walls are upright [l]."""
+    cavities = asset.affordances.cavities
+    if not cavities:
+        return 0.0
+    x, y, z = cavities[0].size
+    return 1000 * x * y * z * (np.pi / 4 if cavities[0].shape == "disc" else 1.0)
+
+
 def _narrowest(asset: Asset) -> float:
     return min((grasp.width for grasp in asset.affordances.grasps), default=0.0)
 
@@ -331,7 +362,10 @@ def _narrowest(asset: Asset) -> float:
 def _small(category: Category) -> bool:
     if category.role == "furniture":
         return False
-    size = build(AssetSpec(category=category.name)).size
+    asset = build(AssetSpec(category=category.name))
+    if asset.matter is not None:  # what is not asked for shall not make every physics step several times as dear
+        return False
+    size = asset.size
     return max(float(size[0]), float(size[1])) <= SMALL[0] and float(size[2]) <= SMALL[1]
 
 

@@ -15,6 +15,9 @@ from embodiedsmith.forge.agents.which import SIDES
 from embodiedsmith.forge.language.clauses import SURFACES
 from embodiedsmith.forge.language.meaning import Command, Meaning, NounPhrase, Place, Relation
 
+JUG = "jug"
+"""Category of what a liquid is in at the start, where nobody says."""
+
 
 class Grounding:
     """Reads one meaning onto a stage; `effects` is the result, reasons why not are gathered on the stage."""
@@ -102,9 +105,17 @@ class Grounding:
                     self._from(refs, command.source)
                 for hand in command.hands:
                     self.effects.extend(Effect(f"in_{hand}_hand", (Ref(ref.thing),), deliberate=True) for ref in refs)
+            case "pour" | "fill":
+                self._pour(command)
             case "upright":
                 for ref in self._themes(command):
                     self.effects.append(Effect("upright", (Ref(ref.thing),)))
+            case "cover":
+                self._cover(command)
+            case "squeeze" | "straighten" | "fold":
+                name = {"squeeze": "squeezed", "straighten": "straightened", "fold": "folded"}[command.action]
+                for ref in self._themes(command):
+                    self.effects.append(Effect(name, (Ref(ref.thing),), deliberate=True))
             case "take" | "remove" | "lift" | "grasp":
                 self._take(command)
 
@@ -198,6 +209,67 @@ class Grounding:
             return
         for theme in themes if others else ():
             self._beside(theme, others, place.relation)
+
+    # Liquids
+
+    def _cover(self, command: Command) -> None:
+        themes = self._themes(command) if command.themes else ()
+        if not themes or command.destination is None or command.destination.target is None:
+            self.stage.reasons.append(f"'{command.word}': what with which cloth?")
+            return
+        for target in self._resolve(command.destination.target, exclude=frozenset(ref.thing for ref in themes))[:1]:
+            self.effects.append(Effect("covers", (Ref(themes[0].thing), Ref(target.thing)), deliberate=True))
+
+    def _pour(self, command: Command) -> None:
+        """A liquid into something; it is in a jug at the start where the words do not say in what."""
+        said = self._themes(command, wants="any") if command.themes else ()
+        if said and not said[0].thing.liquid and suits(said[0], "hollow"):  # "pour the jug into the bowl"
+            liquids = self._liquid_in(said[0])
+        else:
+            liquids = said or self.stage.mention(self._water())
+        if not all(ref.thing.liquid for ref in liquids):
+            self.stage.reasons.append(f"'{command.word} {_name(liquids[0].thing)}': only a liquid can be poured")
+            return
+        if command.source is not None:
+            self._from(liquids, command.source)
+        if command.destination is None:
+            self.stage.reasons.append(f"'{command.word} {_name(liquids[0].thing)}': into what?")
+            return
+        targets = self._targets(command.destination, liquids)
+        for liquid in liquids if targets else ():
+            target = targets[0].thing
+            if liquid.thing.place is None:
+                liquid.thing.place = ("inside", Ref(self._jug(target)))
+            if liquid.thing.place[1].thing is target:
+                self.stage.reasons.append(f"'{_name(liquid.thing)}' is in the {_name(target)} from the start")
+            params = () if command.share == 1.0 else (("fraction", command.share),)
+            if command.action == "pour":
+                self.effects.append(Effect("poured", (liquid, Ref(target)), deliberate=True, params=params))
+            else:
+                self.effects.append(Effect("filled", (Ref(target),), deliberate=True))
+
+    def _water(self) -> tuple[Ref, ...]:
+        """The liquid last spoken of, or water."""
+        known = [thing for thing in self.stage.things if thing.liquid]
+        if not known:
+            self.stage.things.append(Thing("water"))
+        return (Ref(known[-1] if known else self.stage.things[-1]),)
+
+    def _liquid_in(self, vessel: Ref) -> tuple[Ref, ...]:
+        """What is in a vessel: water where nothing is said."""
+        known = [t for t in self.stage.things if t.liquid and t.place is not None and t.place[1].thing is vessel.thing]
+        liquid = Ref(known[-1]) if known else self._water()[0]
+        liquid.thing.place = liquid.thing.place or ("inside", Ref(vessel.thing))
+        return self.stage.mention((liquid,))
+
+    def _jug(self, target: Thing) -> Thing:
+        """What a liquid is in where nobody says: a jug."""
+        known = [thing for thing in self.stage.things if thing.category == JUG and thing is not target]
+        if known:
+            return known[-1]
+        jug = Thing(JUG, spoken=False)
+        self.stage.things.append(jug)
+        return jug
 
     def _in_hand(self, ref: Ref) -> bool:
         """Whether what was said before leaves a thing in the gripper."""

@@ -13,6 +13,7 @@ from embodiedsmith.forge.agents.asked import Said
 from embodiedsmith.forge.agents.effects import Effect, goal_of, skills
 from embodiedsmith.forge.agents.furnish import Furnishing
 from embodiedsmith.forge.agents.ground import Grounding, phrases_of
+from embodiedsmith.forge.agents.rooms import rooms_of
 from embodiedsmith.forge.agents.stage import Stage
 from embodiedsmith.forge.agents.telling import reading
 from embodiedsmith.forge.language import CannotBe, Meaning, NotUnderstood, read
@@ -49,6 +50,8 @@ class RuleAgent:
         robot = embodiments.get(name)
         grounding, said, scene, goal = _drawn(meaning, brief.text, rng)
         travels = robot.base.kind == "planar"
+        if travels:  # walls are there to be driven round
+            scene = scene.model_copy(update={"rooms": rooms_of(meaning, scene)})
         initial = tuple(relation.predicate() for relation in grounding.stage.initial)
         task = TaskSpec(
             goal=goal,

@@ -91,7 +91,7 @@ class Stage:
         inside = tuple(
             Predicate(name="inside", args=(thing.id, thing.place[1].text))
             for thing in self.things
-            if thing.place is not None and thing.place[0] == "inside"
+            if thing.place is not None and thing.place[0] == "inside" and not thing.liquid
         )
         return (*inside, *(relation.predicate() for relation in self.initial))
 
@@ -237,7 +237,7 @@ class Stage:
             return frozenset()
         known = categories()
         if kind == "tag" or head not in known:
-            names = [name for name, category in known.items() if head in category.all_tags]
+            names = [name for name, category in categories(imported=False).items() if head in category.all_tags]
             if head != "furniture":
                 names = [name for name in names if known[name].role == "object"] or names
             names = [name for name in names if name not in self.named] or names
@@ -296,7 +296,8 @@ class Stage:
         except PartMissing as missing:
             self.reasons.append(str(missing))
             return ()
-        if phrase.position is not None or phrase.quantity == "each" or len(found) <= (phrase.count or 1):
+        several = phrase.quantity == "each" or (phrase.position is not None and phrase.quantity != "one")
+        if several or len(found) <= (phrase.count or 1):
             return tuple(Ref(owner, part) for part in found)
         if phrase.count in (None, 1) and not phrase.fresh:
             for mention in reversed(self.mentions):
@@ -352,6 +353,8 @@ def _look_faults(name: str, phrase: NounPhrase) -> Iterator[str]:
         yield f"there is no {phrase.color} {word}; it comes in {', '.join(category.colors)}"
     if phrase.materials and _material(name, phrase) is None:
         yield f"there is no {word} of {' or '.join(phrase.materials)}; it is made of {', '.join(category.materials)}"
+    if phrase.size is not None and phrase.size not in category.sizes:
+        yield f"there is no {phrase.size} {word}; it comes in one size"
 
 
 def _use(wants: Use) -> str:

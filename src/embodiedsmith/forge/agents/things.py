@@ -50,6 +50,12 @@ class Thing:
         return build(self.spec)
 
     @property
+    def liquid(self) -> bool:
+        """Whether it is poured rather than put."""
+        matter = self.asset.matter
+        return matter is not None and matter.kind == "liquid"
+
+    @property
     def name(self) -> str:
         """What people call it: "red mug"."""
         noun = categories()[self.category].names["en"][0]

@@ -45,7 +45,7 @@ _NOT_AT_HOME: dict[Setting, frozenset[str]] = {
 @cache
 def family(name: str) -> str:
     """The group a category belongs to: the rarest of its tags, or its role when it has none."""
-    known = categories()
+    known = categories(imported=False) | {name: categories()[name]}
     tags = known[name].tags
     if not tags:
         return known[name].role
@@ -94,7 +94,7 @@ def stands_of(item: Item) -> str:
 def furniture_of(setting: Setting) -> tuple[str, ...]:
     """Furniture that may stand or hang in a setting besides its work surface."""
     return tuple(
-        name for name, category in categories().items()
+        name for name, category in categories(imported=False).items()
         if category.role == "furniture" and name not in SURFACES and at_home(name, setting)
         and (stands(name) == "surface" or has_floor_furniture(setting))
     )  # fmt: skip
@@ -102,8 +102,15 @@ def furniture_of(setting: Setting) -> tuple[str, ...]:
 
 @cache
 def movable(setting: Setting) -> tuple[str, ...]:
-    """Things that are free to move and belong in a setting."""
-    return tuple(name for name, c in categories().items() if c.role != "furniture" and at_home(name, setting))
+    """Things that are free to move, keep their shape more or less, and belong in a setting."""
+    return tuple(
+        name for name, c in categories(imported=False).items()
+        if c.role != "furniture" and at_home(name, setting) and _keeps_shape(usual(name))
+    )  # fmt: skip
+
+
+def _keeps_shape(asset: Asset) -> bool:
+    return asset.matter is None or asset.matter.kind == "soft"
 
 
 @cache

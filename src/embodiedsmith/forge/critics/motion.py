@@ -18,6 +18,7 @@ from embodiedsmith.motion.articulation import Articulation, plan_arc
 from embodiedsmith.motion.controller import Controller
 from embodiedsmith.motion.errors import MotionError
 from embodiedsmith.motion.operators import Step
+from embodiedsmith.motion.skills import skills
 from embodiedsmith.motion.skills.close import PARTS as CLOSING
 from embodiedsmith.motion.skills.open import PARTS, WIDE
 from embodiedsmith.motion.skills.pick import grasp_plan
@@ -99,6 +100,9 @@ def _walk(context: Context, control: Controller, steps: tuple[Step, ...]) -> Non
             away.add(step.args[0])
         elif step.skill.startswith("place") or step.skill == "push":
             _put_away(control, step.args[0])
+        elif (foresee := skills()[step.skill].foresee) is not None and not _moved(step.args, away):
+            context.plans += 1
+            foresee(control, step.args)
 
 
 def _pick(control: Controller, step: Step, upcoming: tuple[Step, ...], away: set[str]) -> None:
@@ -138,7 +142,7 @@ def _put_away(control: Controller, item: str) -> None:
 def _finding(error: MotionError) -> Finding:
     cause = error.__cause__ if isinstance(error.__cause__, MotionError) else error
     stage, reason = cause.code.split(".")
-    what = {"pick": "grasp", "open": "handle", "close": "handle"}.get(stage, "place")
+    what = {"pick": "grasp", "open": "handle", "close": "handle", "straighten": "grasp"}.get(stage, "place")
     code = f"motion.{what}_{'unreachable' if reason == 'unreachable' else 'blocked'}"
     return Finding(
         code=code, subjects=error.subjects, value=cause.value, limit=cause.limit,

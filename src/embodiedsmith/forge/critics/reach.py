@@ -21,6 +21,7 @@ from embodiedsmith.motion.grasping import FINGER_ROOM, FLIP
 from embodiedsmith.motion.kinematics import Kinematics, kinematics
 from embodiedsmith.spec import EditKind, Finding, predicates
 from embodiedsmith.tasks import predicate
+from embodiedsmith.tasks.cloths import corners
 from embodiedsmith.tasks.kind import cavities, surfaces
 from embodiedsmith.world import SettleError, World
 from embodiedsmith.world import transforms as tf
@@ -137,6 +138,14 @@ def _pushed(context: Context, attempt: int) -> frozenset[str]:
 def _grasp(arm: _Arm, item: str) -> Finding | None:
     """None when some grasp that the gripper is wide enough for is in reach."""
     world = arm.world
+    matter = world.assets[item].matter
+    if matter is not None and matter.kind == "rope":
+        ends = world.matter(item)[[0, -1]]
+        return arm.finding((item,), f"either end of {item}", (T for end in ends for T in _from_above(end)))
+    if matter is not None and matter.kind == "cloth":
+        points = world.matter(item)
+        found = (arm.finding((item,), f"a corner of {item}", _from_above(points[k])) for k in corners(matter.grid))
+        return next((finding for finding in found if finding is not None), None)
     limit = world.robot.arm.gripper.max_width - FINGER_ROOM
     grasps = [g for g in world.assets[item].affordances.grasps if g.width <= limit]
     if not grasps:

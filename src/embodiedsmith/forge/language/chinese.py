@@ -33,6 +33,8 @@ class Chinese:
         self.then = self.first = False
         self.hand: str | None = None
         """The hand that was said to do what comes next, or to hold it now: 用左手, 从左手."""
+        self.share = 1.0
+        """How much of a liquid was said to be meant."""
         self.postponed: list[Command] = []
         """What is to be done after the rest of its sentence: 关上抽屉之前, ...."""
 
@@ -163,6 +165,13 @@ class Chinese:
             self.draft.pending_place = Place(relation="in", target=thing)
             self._command(())
             return
+        if verb is not None and verb.value == "cover":  # 用餐巾盖住碗
+            word = self.cursor.take("verb")
+            assert word is not None
+            self._add(Command(
+                action="cover", word=word.text, themes=(thing,), destination=Place(relation="on", target=self.things.thing())
+            ))  # fmt: skip
+            return
         self.draft.used.append(thing)
 
     def _set_scene(self) -> None:
@@ -260,6 +269,7 @@ class Chinese:
 
     def _moved(self) -> None:
         """After 把: things, perhaps where from, then the verb."""
+        self._take_share()
         things = self.things.things()
         source: NounPhrase | None = None
         while True:
@@ -281,6 +291,19 @@ class Chinese:
         if not self.cursor.sees("verb"):
             raise self.cursor.stuck("a verb was expected after 把 ...")
         self._command(things, source)
+
+    def _take_share(self) -> None:
+        """一半的水: how much of a liquid, said before it or before what it is in."""
+        share = self.cursor.sense("share")
+        if share is None or not self.cursor.sees("de", *HEADS, ahead=1):
+            return
+        self.cursor.at += 1
+        self.cursor.take("de")
+        self.share = float(share.value)
+
+    def _took_share(self) -> float:
+        share, self.share = self.share, 1.0
+        return share
 
     def _took_then(self) -> bool:
         then, self.then = self.then, False
@@ -319,6 +342,8 @@ class Chinese:
                 self._add(Command(action="put", word=verb.text, themes=themes, source=source, destination=rubbish))
             case "hand":
                 self._handing(verb, things)
+            case "pour" | "fill":
+                self._pour(verb, sense.value, things, source)
             case action:
                 self._handle(verb, action, things, source)
 
@@ -332,7 +357,7 @@ class Chinese:
             self.cursor.take("result")
             self._add(replace(command, action="upright"))
             return
-        if action in ("put", "stack"):
+        if action in ("put", "stack", "cover"):
             command = self._destination(command, inside=inside, ends=verb.text[-1] in "在到回至")
             if action == "stack" and command.destination is None:  # a stack is of several, though no number is said
                 themes = tuple(replace(t, quantity="some") if t.uncounted else t for t in command.themes)
@@ -360,6 +385,20 @@ class Chinese:
             raise self.cursor.stuck(f"'{verb.text}' to which hand? Say 递给右手")
         taker, self.hand = self.hand, None
         self._add(Command(action="hand", word=verb.text, themes=things, hands=(giver or OTHER[taker], taker)))
+
+    def _pour(self, verb: Token, said: str, things: tuple[NounPhrase, ...], source: NounPhrase | None) -> None:
+        """把水倒进碗里, 倒一半的水到杯子里, 把碗装满水."""
+        self._take_share()
+        if said == "fill":
+            target = things[0] if things else self.things.thing()
+            liquid = self.things.things() if self.things.at_thing() else ()
+            place = Place(relation="in", target=target)
+            self._add(Command(action="fill", word=verb.text, themes=liquid, source=source, destination=place))
+            return
+        if not things and self.things.at_thing() and verb.text[-1] not in "进入到":
+            things = self.things.things()
+        command = Command(action="pour", word=verb.text, themes=things, source=source, share=self._took_share())
+        self._add(self._destination(command, inside=True, ends=True))
 
     def _empty(self, verb: Token, things: tuple[NounPhrase, ...]) -> None:
         """把抽屉清空: all that is in it comes out."""

@@ -134,6 +134,12 @@ class Deeds:
                 self._discard(verb)
             case "hand":
                 self._hand(verb)
+            case "pour":
+                self._pour(verb)
+            case "fill":
+                self._fill(verb)
+            case "cover":
+                self._cover(verb)
             case _:
                 self._handle(verb, cast(Action, sense.value))
 
@@ -148,6 +154,8 @@ class Deeds:
         if action in ("take", "lift", "grasp") and (hands := self._hands()):
             self.add(Command(action="hand", word=verb.text, themes=themes, hands=hands))
             return
+        if result is None and self._ends_straight():
+            result = self.cursor.take("result")
         command = self.modify(Command(action=action, word=verb.text, themes=themes))
         if keeps and (unmoved := self.cursor.take("unmoved")) is not None:  # "leave the mug on the plate where it is"
             self.keep_still(command.themes if command.destination is None else _at(command), unmoved)
@@ -166,6 +174,12 @@ class Deeds:
         command = replace(command, deliberate=verb.text.lower().split()[0] in _DELIBERATE)
         for step in self._in_turn(command):
             self.add(step)
+
+    def _ends_straight(self) -> bool:
+        """Whether a clause ends here with "straight", which is what is to come about, and not how ("straight into the box")."""
+        word, after = self.cursor.sense("result"), self.cursor.peek(1)
+        ends = after is None or after.has("comma", "stop", "and", "then", "filler")
+        return word is not None and word.value == "straighten" and ends
 
     def _in_turn(self, command: Command) -> list[Command]:
         """The same for each thing, one after the other, where the words say "in that order"."""
@@ -224,6 +238,27 @@ class Deeds:
                 self.cursor.at = start
                 return tuple(hands)
             hands.append(found.value)
+
+    def _pour(self, verb: Token) -> None:
+        """ "Pour half of the water from the jug into the glass"."""
+        share = self.cursor.sense("share")
+        self.cursor.at += share is not None
+        themes = self.things.things() if self.things.at_thing() else ()
+        poured = Command(action="pour", word=verb.text, themes=themes, share=float(share.value) if share else 1.0)
+        self.add(self.modify(poured))
+
+    def _fill(self, verb: Token) -> None:
+        """ "Fill the bowl with water"."""
+        target = Place(relation="in", target=self.things.thing() if self.things.at_thing() else None)
+        liquid = self.things.things() if self.cursor.take("with") is not None and self.things.at_thing() else ()
+        filled = self.modify(Command(action="fill", word=verb.text, themes=liquid))
+        self.add(replace(filled, action="fill", destination=target))
+
+    def _cover(self, verb: Token) -> None:
+        """ "Cover the bowl with the napkin"."""
+        over = Place(relation="on", target=self.things.thing() if self.things.at_thing() else None)
+        cloth = self.things.things() if self.cursor.take("with") is not None and self.things.at_thing() else ()
+        self.add(replace(self.modify(Command(action="cover", word=verb.text, themes=cloth)), action="cover", destination=over))
 
     def _discard(self, verb: Token) -> None:
         """ "Throw the can away": into the bin, where no other place is named."""
@@ -300,7 +335,7 @@ class Deeds:
 
 def _tells_which(command: Command, last: Place, *, moved: bool) -> bool:
     """Whether a place says where a thing is, and not where it goes: "take the mug on the plate", "lift the one in the box"."""
-    if command.action in ("put", "stack") or command.word.lower() in _PUSHING:
+    if command.action in ("put", "stack", "pour", "fill") or command.word.lower() in _PUSHING:
         return False
     if command.action not in ("take", "remove"):
         return True

@@ -17,7 +17,7 @@ Kind = Literal[
     "verb", "result", "relation", "adverb", "place", "from", "at", "ba", "de", "classifier", "setting", "clutter", "then", "and",
     "filler", "exist", "with", "absent", "not_needed", "be", "want", "ought", "beyond", "superlative",
     "among", "first", "before", "after", "orderly", "still", "unmoved", "stay", "forbid", "except", "for", "so_that",
-    "least", "use", "hand", "of", "possessive", "comma", "stop",
+    "least", "use", "hand", "of", "possessive", "comma", "stop", "share",
 ]  # fmt: skip
 
 
@@ -97,9 +97,14 @@ def plural(word: str) -> str:
     return " ".join((*before, last))
 
 
-@cache
 def lexicon() -> Lexicon:
-    """The lexicon of the whole catalogue; built once."""
+    """The lexicon of the whole catalogue and of what was imported; built once for what there is."""
+    return _lexicon(tuple(categories()))
+
+
+@cache
+def _lexicon(known: tuple[str, ...]) -> Lexicon:
+    """The lexicon of the categories of these names, which are all there are."""
     built = Lexicon()
     _add_grammar(built)
     for name, category in categories().items():
@@ -151,6 +156,7 @@ def _add_grammar(built: Lexicon) -> None:
         ("material", words_en.MATERIALS), ("material", words_zh.MATERIALS), ("quantifier", words_en.QUANTIFIERS),
         ("quantifier", words_zh.QUANTIFIERS), ("number", words_en.NUMBERS), ("number", words_zh.NUMBERS),
         ("pronoun", words_en.PRONOUNS), ("pronoun", words_zh.PRONOUNS), ("one", words_en.ONES),
+        ("share", words_en.SHARES), ("share", words_zh.SHARES),
         ("setting", words_en.SETTINGS), ("setting", words_zh.SETTINGS),
         ("clutter", words_en.CLUTTER), ("clutter", words_zh.CLUTTER),
         ("superlative", words_en.SUPERLATIVES), ("superlative", words_zh.SUPERLATIVES), ("forbid", words_en.FORBID),

@@ -16,7 +16,9 @@ HeadKind = Literal["category", "tag", "part", "pronoun", "one"]
 Quantity = Literal["one", "some", "each"]
 Superlative = Literal["largest", "smallest", "tallest", "shortest", "leftmost", "rightmost", "nearest", "farthest"]
 
-Action = Literal["put", "take", "remove", "lift", "grasp", "touch", "open", "close", "stack", "upright", "contact", "hand"]
+Action = Literal["put", "take", "remove", "lift", "grasp", "touch", "open", "close", "stack", "upright", "contact", "squeeze",
+    "straighten", "pour", "fill", "fold", "cover", "hand",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +75,8 @@ class Command:
     """The verb as typed."""
     themes: tuple[NounPhrase, ...] = ()
     """What is acted on; empty: the thing last spoken of."""
+    share: float = 1.0
+    """How much of a liquid is poured."""
     destination: Place | None = None
     source: NounPhrase | None = None
     then: bool = False
@@ -99,6 +103,16 @@ class Statement:
     """Whether only a thing and a place were said, without "is" ("mug on plate"): a wish where nothing else is one."""
 
 
+@dataclass(frozen=True)
+class SaidRoom:
+    """A room that was named: "the table in the living room"."""
+
+    name: str
+    """`kitchen`, `living_room`, `bedroom`, or `room` when the word says no more."""
+    holds: str | None = None
+    """Category of the thing that was said to be in it."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Meaning:
     """A whole brief."""
@@ -110,6 +124,8 @@ class Meaning:
     """Things the scene is not to hold."""
     setting: str | None = None
     """`tabletop`, `counter`, `kitchen` or `room`, when a word says so."""
+    rooms: tuple[SaidRoom, ...] = ()
+    """Every room that was named, in the order of the words."""
     clutter: Literal["cluttered", "tidy"] | None = None
     at_least: int = 0
     """Fewest free things there must be in the scene ("with at least six things on it")."""

@@ -12,6 +12,7 @@ from embodiedsmith.forge.language.lexer import Token, lex
 from embodiedsmith.forge.language.lexicon import Kind, Sense, is_chinese
 from embodiedsmith.forge.language.meaning import Meaning
 from embodiedsmith.forge.language.neighbours import nearest_category, suggest_looks, suggest_nouns, suggest_verbs
+from embodiedsmith.forge.language.rooms import said_rooms
 
 _BEFORE_NOUN: tuple[Kind, ...] = (
     "article", "fresh", "quantifier", "number", "color", "size", "material", "position", "relation", "from", "at", "ba", "de",
@@ -35,7 +36,7 @@ def read(text: str) -> Meaning:
         raise NotUnderstood(
             [(stuck.token, ())], text=text, reason=f"cannot read the words around '{stuck.token}': {stuck.reason}"
         ) from stuck
-    return replace(meaning, warnings=(*warnings, *meaning.warnings))
+    return replace(meaning, rooms=said_rooms(tokens, chinese=is_chinese(text)), warnings=(*warnings, *meaning.warnings))
 
 
 def _known(text: str, tokens: list[Token]) -> tuple[list[Token], tuple[str, ...]]:

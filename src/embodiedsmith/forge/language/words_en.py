@@ -23,6 +23,12 @@ VERBS: dict[str, tuple[str, ...]] = {
     "remove": _words("remove, take out, retrieve, extract, pull out, unload, take away"),
     "lift": _words("lift, lift up, raise, hold, hold up, elevate, hold up high, raise up"),
     "grasp": _words("grasp, grip, seize, clutch"),
+    "pour": _words("pour, pour out, tip, decant, tip out"),
+    "fill": _words("fill, fill up, top up"),
+    "squeeze": _words("squeeze, squish, squash, compress"),
+    "cover": _words("cover, cover up"),
+    "fold": _words("fold, fold up, fold over"),
+    "straighten": _words("straighten, straighten out, stretch, stretch out, pull straight, pull taut, pull tight"),
     "touch": _words("touch, tap, poke, push, press, nudge"),
     "open": _words("open, open up, pull open, slide open, swing open, pull"),
     "close": _words("close, shut, close up, push shut, push closed, shut up, slide shut"),
@@ -47,8 +53,17 @@ RESULTS: dict[str, tuple[str, ...]] = {
     "open": _words("open"),
     "close": _words("closed, shut, close"),
     "upright": _words("upright"),
+    "straighten": _words("straight, taut, tight"),
 }
 """What "push it shut", "leave it open", "keep it upright" come to."""
+
+SHARES: dict[str, tuple[str, ...]] = {
+    "1": _words("all of, all"),
+    "0.75": _words("three quarters of, three fourths of"),
+    "0.5": _words("half of, half, one half of, a half of, the half of"),
+    "0.25": _words("a quarter of, one quarter of, a fourth of, quarter of"),
+}
+"""How much of a liquid."""
 
 RELATIONS: dict[str, tuple[str, ...]] = {
     "in": _words("in, into, inside, inside of, in to, within, in the inside of"),
@@ -195,6 +210,7 @@ ORDERLY = _words("in that order, in this order, in the given order, in the order
 """Said after a list of things: one after the other, as listed."""
 AND = _words("and, as well as, plus, &, also, and also, but, while, whilst, yet")
 FILLERS = _words(
+    "in half, in two, "
     "please, pls, plz, pleas, now, robot, carefully, gently, slowly, quickly, can you, could you, would you, will you, "
     "i want you to, i would like you to, i'd like you to, you should, you need to, you must, try to, hey, hi, hello, kindly, "
     "go ahead and, just, for me, so, again, the task is to, your task is to, let 's, make sure to, i need you to, safely, "
@@ -283,10 +299,10 @@ BEYOND: dict[str, tuple[str, ...]] = {
         "far from, away from, as far as possible from"
     ),
     "there is no skill for it yet: things can be put, stacked, lifted, grasped, opened and closed": _words(
-        "pour, fill, fold, unfold, wipe, wash, rinse, cut, slice, chop, cook, boil, fry, bake, stir, shake, rotate, flip, "
+        "fold, unfold, wipe, wash, rinse, cut, slice, chop, cook, boil, fry, bake, stir, shake, rotate, flip, "
         "flip over, spin, twist, turn, turn on, turn off, turn over, turn around, upside down, switch, switch on, switch off, "
         "screw, unscrew, plug in, unplug, hang, hang up, peel, scrub, sweep, vacuum, heat, heat up, warm up, write, draw, "
-        "paint, wrap, sew, roll, kick, squeeze, cover, feed, eat, drink, dance, sing"
+        "paint, wrap, sew, roll, kick, cover, feed, eat, drink, dance, sing"
     ),
     "there is nobody to hand things to: say where to put them": _words("give, hand, hand over, pass"),
     "such an order cannot be told yet: say for each thing where it goes": _words(

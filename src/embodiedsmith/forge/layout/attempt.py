@@ -10,7 +10,7 @@ import numpy as np
 
 from embodiedsmith.assets.asset import Asset, Cavity, Support
 from embodiedsmith.embodiments.description import Robot
-from embodiedsmith.forge.layout import before, furniture, reach, relations, robot, spots
+from embodiedsmith.forge.layout import before, furniture, reach, relations, robot, rooms, spots
 from embodiedsmith.forge.layout.failures import Failure, NoPlaceError
 from embodiedsmith.forge.layout.furniture import Draw
 from embodiedsmith.forge.layout.gaps import gap_table
@@ -18,7 +18,7 @@ from embodiedsmith.forge.layout.needs import Needs
 from embodiedsmith.forge.layout.prisms import Float, Kind, Plan, Prism, grown
 from embodiedsmith.forge.layout.region import Region
 from embodiedsmith.forge.layout.volumes import apply, volumes
-from embodiedsmith.spec import Item, Pose, Predicate, Scenario
+from embodiedsmith.spec import Item, Pose, Predicate, Room, Scenario, Wall
 from embodiedsmith.spec.scene import Relation
 from embodiedsmith.world import CompileError
 from embodiedsmith.world import transforms as tf
@@ -54,6 +54,9 @@ class Attempt:
     base: Pose = field(default_factory=Pose)
     surface: str | None = None
     """The work surface in front of the robot."""
+    rooms: tuple[Room, ...] = ()
+    """The rooms as they are with their walls."""
+    walls: tuple[Wall, ...] = ()
 
     def __post_init__(self) -> None:
         self.items = {item.id: item for item in self.scenario.scene.items}
@@ -65,6 +68,9 @@ class Attempt:
         crowded = self._crowding() if self.anticipate else 0.0
         self.choices = 1 + round(SNUG * max(1.0 - self.comfort, crowded)) if self.anticipate else 1
         self.stands = 1 + round(SNUG * crowded)
+        scene = self.scenario.scene
+        self.beside = (float(self.rng.choice((-1.0, 1.0))), float(self.rng.random())) if scene.rooms else (1.0, 0.0)
+        """On which side of the robot's room another one is, and how far off, from 0 to 1."""
 
     def _crowding(self) -> float:
         """How scarce room is for what the task concerns: 0 where it falls into place, 1 where it must be packed."""
@@ -88,9 +94,12 @@ class Attempt:
             self._set_base(robot.new_base(self))
         for item in sorted(self._unplaced(), key=self._priority):
             if item.parent is None and item.fixed:
-                self._seek(item, furniture.on_floor(self, item))
+                other = rooms.beside(self, item)
+                self._seek(item, rooms.in_other_room(self, item) if other else furniture.on_floor(self, item))
         if given is None and late:
             self._set_base(robot.bases(self, 1)[0])
+        if not self.walls:
+            rooms.enclose(self)
         early = [i for i in self._unplaced() if i.fixed or self._involved(i) or self._carries_involved(i)]
         for item in self._in_order(early):
             self._place(item)
@@ -104,6 +113,9 @@ class Attempt:
         self.surface = furniture.work_surface(self)
         for item in self._given():
             self._stand([(item, self._root(item))])
+        if all(i.id in self.roots for i in self.items.values() if i.fixed and i.parent is None):
+            self.rooms, self.walls = self.scenario.scene.rooms, self.scenario.scene.walls
+            self.plan.add(rooms.prisms(self.walls))
 
     def _given(self) -> Iterator[Item]:
         """Items whose poses and whose carriers' poses are given, carriers first."""

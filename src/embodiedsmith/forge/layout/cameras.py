@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,8 @@ from embodiedsmith.world import transforms as tf
 FOVY = 48.0  # [degrees]
 FILL = 0.93  # distance as a fraction of that from which a ball round all that matters fits into the picture: it is mostly empty
 UPWARDS = 0.7  # a cavity whose opening points up by more than this cosine is seen into from above
+ROOM_EDGE = 0.4  # [m] shown beyond the things in several rooms, which are at the far ends of furniture
+ROOM_VIEW = 1.1  # [m] least radius of what a camera of a room shows: the furniture and a robot before it
 BEFORE_HANDLE = 0.08  # [m]
 FACING = 0.2  # least cosine between the way to the eye and the normal of a front that is seen
 FRONTS = 3  # what a front counts that the task opens or fills, against 1 for a thing
@@ -60,12 +63,28 @@ class Sight:
 
 
 def look(attempt: Attempt) -> tuple[CameraSpec, ...]:
-    """`front`, opposite the robot, and `over_shoulder`, behind and above it: each from the first side that sees everything."""
+    """`front`, opposite the robot, and `over_shoulder`, behind and above it: each from the first side that sees everything.
+
+    Of several rooms each has a camera more, of its name.
+    """
     sights, focus, radius = _interest(attempt)
     shift = float(attempt.rng.uniform(-0.1, 0.1))
     front = _best(attempt, sights, focus, radius, azimuth=attempt.base.yaw + shift, pitch=math.radians(32))
     behind = _best(attempt, sights, focus, radius, azimuth=attempt.base.yaw + math.pi + 0.45, pitch=math.radians(48))
-    return (_camera("front", front, focus), _camera("over_shoulder", behind, focus))
+    return (_camera("front", front, focus), _camera("over_shoulder", behind, focus), *_of_rooms(attempt, sights))
+
+
+def _of_rooms(attempt: Attempt, sights: list[Sight]) -> Iterator[CameraSpec]:
+    """Where there are several rooms, one that looks from above into each in which something is to be seen."""
+    for room in attempt.rooms if len(attempt.rooms) > 1 else ():
+        inside = [sight for sight in sights if room.holds(*sight.point[:2])]
+        if not inside or room.middle is None:
+            continue
+        points = np.array([sight.point for sight in inside])
+        focus = (points.min(axis=0) + points.max(axis=0)) / 2
+        radius = float(np.linalg.norm(points - focus, axis=1).max())
+        eye = _best(attempt, inside, focus, max(ROOM_VIEW, radius), azimuth=room.middle.yaw + math.pi, pitch=math.radians(50))
+        yield _camera(room.name, eye, focus)
 
 
 def lights(attempt: Attempt) -> tuple[LightSpec, ...]:
@@ -98,7 +117,7 @@ def _interest(attempt: Attempt) -> tuple[list[Sight], Float, float]:
     focus = (everything.min(axis=0) + everything.max(axis=0)) / 2
     radius = float(np.linalg.norm(everything - focus, axis=1).max())
     plain = [Sight(np.asarray(point)) for point in (*points[: len(wanted)], work[0])]
-    return [*plain, *fronts], focus, max(0.5, radius + 0.08)
+    return [*plain, *fronts], focus, max(0.5, radius + (ROOM_EDGE if len(attempt.rooms) > 1 else 0.08))
 
 
 def _handles(attempt: Attempt) -> list[Sight]:

@@ -133,7 +133,7 @@ def _in_room(attempt: Attempt, item: Item) -> Draw:
     """Along the wall behind the work surface, or along those to its left and right, for a robot that drives up to it."""
     low, high = attempt.built[item.id].extents
     half = max(high[1], -low[1])
-    rng, (T_room, back, side) = attempt.rng, _room(attempt)
+    rng, (T_room, back, side) = attempt.rng, room_frame(attempt)
 
     def draw() -> Pose:
         hand = float(rng.choice((-1.0, 1.0)))
@@ -147,7 +147,7 @@ def _in_room(attempt: Attempt, item: Item) -> Draw:
     return draw
 
 
-def _room(attempt: Attempt) -> tuple[Float, float, float]:
+def room_frame(attempt: Attempt) -> tuple[Float, float, float]:
     """A frame looking at the work surface from where the robot starts, the depth of its back in it, and half its width [m]."""
     if attempt.surface is None:
         return np.eye(4), 1.6, 0.6

@@ -11,7 +11,9 @@ from embodiedsmith.spec import All, Any, Goal, Item, Not, Predicate, Scenario, S
 Placed = Literal["on", "inside", "near", "left_of", "right_of", "in_front_of", "behind", "between"]
 PLACED: frozenset[str] = frozenset(get_args(Placed))
 """Predicates that put their first argument to their second, or between it and their third."""
-MOVING = PLACED | {"at", "lifted", "grasped", "upright", "touching", "in_left_hand", "in_right_hand"}
+MOVING = PLACED | {
+    "at", "lifted", "grasped", "squeezed", "straightened", "folded", "covers", "upright", "touching", "in_left_hand", "in_right_hand",
+}  # fmt: skip
 """Predicates whose first argument is handled."""
 
 

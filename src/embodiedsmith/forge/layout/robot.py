@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from embodiedsmith.forge.layout import furniture, reach
+from embodiedsmith.forge.layout import furniture, reach, rooms
 from embodiedsmith.forge.layout.failures import Failure, NoPlaceError
 from embodiedsmith.forge.layout.gaps import ARM_PLAY
 from embodiedsmith.forge.layout.needs import Part
@@ -93,6 +93,9 @@ def bases(attempt: Attempt, count: int) -> list[Pose]:
     failure = Failure("robot", "the robot", attempt.robot.base.footprint, clear=0.02)
     found: list[tuple[tuple[int, float], Pose]] = []
     for pose in _candidates(attempt):
+        if rooms.outside(attempt, pose):
+            failure.stuck_out += 1
+            continue
         near, slack = attempt.nearest(room(attempt, pose), frozenset())
         if slack < 0:
             failure.taken(near, -slack)

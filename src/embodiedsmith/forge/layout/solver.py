@@ -120,6 +120,8 @@ def _laid_out(attempt: Attempt) -> Scenario:
             "items": items,
             "cameras": scene.cameras or cameras.look(attempt),
             "lights": scene.lights or cameras.lights(attempt),
+            "rooms": attempt.rooms,
+            "walls": attempt.walls,
         }
     )
     return _with_base(scenario.model_copy(update={"scene": scene}), attempt.base)

@@ -116,7 +116,7 @@ def _alike(item: Item) -> list[str]:
     """Categories of free things no larger than an item."""
     size = assets.build(item.asset).size
     return [
-        name for name, category in categories().items()
+        name for name, category in categories(imported=False).items()
         if category.role != "furniture" and name != item.asset.category
         and bool((assets.build(AssetSpec(category=name)).size <= size + 1e-6).all())
     ]  # fmt: skip
@@ -132,7 +132,7 @@ def add(view: View, findings: tuple[Finding, ...], rng: np.random.Generator) -> 
         if item.fixed or item.id not in view.assets:
             continue
         need = float(np.hypot(*view.assets[item.id].size[:2])) + 0.02
-        for name, category in categories().items():
+        for name, category in categories(imported=False).items():
             if category.role == "furniture" or name in taken:
                 continue
             supports = assets.build(AssetSpec(category=name)).affordances.supports

@@ -28,6 +28,6 @@ def change(view: View, findings: tuple[Finding, ...], rng: np.random.Generator) 
     """Another robot, those that drive first: they reach more."""
     if view.case.asked.embodiment is not None:
         return
-    others = [embodiments.get(name) for name in embodiments.names() if name != view.scenario.embodiment.name]
+    others = [embodiments.get(name) for name in embodiments.names(imported=False) if name != view.scenario.embodiment.name]
     for robot in sorted(others, key=lambda r: (r.base.kind != "planar", r.name)):
         yield (ChangeEmbodiment(name=robot.name),), f"let {robot.name} do it"

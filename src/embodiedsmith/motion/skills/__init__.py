@@ -26,6 +26,9 @@ class Skill:
     run: Callable[[Controller, tuple[str, ...], tuple[Step, ...]], None]
     """Does it: the robot, the step's arguments, and the steps after it (a pick looks ahead to the place). Checks its effect;
     raises MotionError when it did not come about."""
+    foresee: Callable[[Controller, tuple[str, ...]], None] | None = None
+    """Plans it without doing it, with the checker looking at the world as it is; raises MotionError when there is no way. For
+    skills that the critics of a scenario know nothing of."""
 
 
 @lru_cache(maxsize=1)

@@ -26,13 +26,13 @@ from embodiedsmith.world import transforms as tf
 Float = NDArray[np.float64]
 
 PAD = 0.012
-"""[m] the grid reaches beyond the shapes: farther out the distance at its edge stands for the true one."""
+"""[m] the grid reaches beyond the shapes, and distances are told up to this; farther away is said to be so far."""
 CELL_PER_WALL = 0.7
 """Cells are at most this fraction of the thinnest wall, so that both of its faces are told apart."""
 FINEST, COARSEST = 0.0015, 0.006  # [m]
 MOST_CELLS = 96
 """Along the longest side: 3.5 MB a grid."""
-_FORMAT = b"1"
+_FORMAT = b"2"
 """Part of every cache key: raise it when the computation changes."""
 
 
@@ -112,8 +112,8 @@ def _measure(shapes: list[Float]) -> Grid:
     axes = [low[a] + cell * np.arange(size[a]) for a in range(3)]
     nodes = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
     faces = [ConvexHull(shape).equations for shape in shapes]
-    surface = _outer_surface(shapes, faces, 0.4 * cell)
-    away = cKDTree(surface).query(nodes)[0]
+    surface = _outer_surface(shapes, faces, 0.5 * cell)
+    away = np.minimum(cKDTree(surface).query(nodes, distance_upper_bound=PAD)[0], PAD)  # farther: at least so far
     within = _inside_any(nodes, shapes, faces, 1e-7)
     return Grid(np.where(within, -away, away).astype(np.float32).reshape(tuple(size)), low, cell)
 

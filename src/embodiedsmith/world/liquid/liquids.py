@@ -115,6 +115,17 @@ class Liquids:
             self._grids[body] = distance_grid(body_shapes(self._model, body))
         return self._grids[body]
 
+    def shell(self, body: int) -> Float:
+        """Points (n, 3) about a cell apart on the surface of a body that liquids meet as a grid, in its frame [m]."""
+        grid = self._grid_of(body)
+        points: Float = grid.low + grid.cell * np.argwhere(np.abs(grid.values) < grid.cell / 2)
+        return points
+
+    @property
+    def bodies(self) -> tuple[int, ...]:
+        """Bodies that liquids meet as grids: things that can move, and the robot's hands."""
+        return tuple(self._bodies)
+
     # ------------------------------------------------------------------ running
 
     def fill(self, data: mujoco.MjData) -> None:

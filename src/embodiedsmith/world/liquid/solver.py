@@ -36,8 +36,8 @@ class FluidOptions:
     12 % low."""
     softness: float = 0.01
     """Of the density constraint, in squares of a full neighbourhood's gradients."""
-    friction: float = 0.0
-    """Of particles along colliders."""
+    friction: float = 0.1
+    """Of particles along colliders: what is spilled comes to rest."""
     stride: float = 0.002
     """[m] steps in which a particle is carried past colliders."""
     fastest: float = 6.0

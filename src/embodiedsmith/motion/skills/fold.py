@@ -1,0 +1,140 @@
+"""fold(cloth, place): fold a cloth in half where it lies, edge on edge.
+
+One corner is carried over to the one it is to lie on, and most of the cloth comes along; then, as long as the goal's own margin is
+not enough, the corner that is farthest off is carried there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from embodiedsmith.motion.controller import Controller
+from embodiedsmith.motion.errors import MotionError
+from embodiedsmith.motion.operators import Operator, Step
+from embodiedsmith.motion.pinching import arc, carry, pinch, reachable, release
+from embodiedsmith.motion.skills import Skill
+from embodiedsmith.spec import Predicate
+from embodiedsmith.tasks.cloths import corners, sides
+from embodiedsmith.tasks.registry import predicate
+from embodiedsmith.world import transforms as tf
+
+MOVES = 6
+"""Times a corner is carried."""
+SURE = 0.004
+"""[m] Margin from which the cloth counts as folded: creases open a little more with time."""
+RISE = 0.35
+"""Height of the way over, as a part of its length."""
+BEYOND = 0.04
+"""[m] Farther than the other corner: the crease springs back."""
+PUT = 0.012
+"""[m] Above the pinch at which a corner is let go of: a layer lies below it now."""
+WAIT = 8
+"""Control steps for the cloth to come to rest."""
+
+Pair = tuple[int, int]
+"""A corner that is carried, and the one it is to lie on."""
+
+
+def run(control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...]) -> None:
+    """Carry corners until the cloth is folded."""
+    item, _ = args
+    if control.held is not None:
+        raise MotionError("fold.hand_full", f"{control.held.item} is in the hand", subjects=(control.held.item,))
+    world = control.world
+    wanted = next((p for p in control.stages(control.stage)[0] if p.name == "folded" and p.args == (item,)), None)
+    params = (wanted or Predicate(name="folded", args=(item,))).params
+
+    def margin() -> float:
+        return predicate("folded").margin(world, (item,), params)
+
+    pairs, first = _first(control, item)
+    for k in range(MOVES):
+        points = world.matter(item)
+        pair = first if k == 0 else max(pairs, key=lambda p: float(np.linalg.norm(points[p[0]] - points[p[1]])))
+        _turn_over(control, item, pair)
+        control.wait(WAIT)
+        if margin() > SURE:
+            return
+        control.session.note("recovery", (item,), f"{item} is not folded yet, margin {100 * margin():.1f} cm")
+    if margin() <= 0:
+        raise MotionError(
+            "fold.effect", f"{item} is not folded after {MOVES} moves (margin {100 * margin():.1f} cm)",
+            subjects=(item,), value=margin(), limit=0.0,
+        )  # fmt: skip
+
+
+def _ways(control: Controller, item: str) -> Iterator[tuple[Pair, Pair]]:
+    """Ways to fold a sheet edge on edge: over its longer side first, and towards the robot."""
+    world = control.world
+    matter = world.assets[item].matter
+    assert matter is not None
+    a, b, c, d = corners(matter.grid)
+    x, y = sides(world.assets[item])
+    points, base = world.matter(item), control.base_pose()[:3, 3]
+
+    def order(pairs: tuple[Pair, Pair]) -> tuple[bool, float]:
+        length = x if pairs[0] in ((a, c), (c, a)) else y
+        away = [np.linalg.norm(points[k] - base) for pair in pairs for k in pair]
+        return length < max(x, y), float(sum(away[1::2]) - sum(away[::2]))
+
+    yield from sorted((((c, a), (d, b)), ((a, c), (b, d)), ((b, a), (d, c)), ((a, b), (c, d))), key=order)
+
+
+def _first(control: Controller, item: str) -> tuple[tuple[Pair, Pair], Pair]:
+    """The first way to fold of which both corners are in reach, from where they are to where they go, and the corner to begin with."""
+    failure: MotionError | None = None
+    control.look()
+    for pairs in _ways(control, item):
+        try:
+            for pair in pairs:
+                reachable(control, item, pair[0], _over(control, item, pair), stage="fold")
+        except MotionError as error:
+            failure = failure or error
+            continue
+        return pairs, pairs[0]
+    assert failure is not None
+    raise failure
+
+
+def _over(control: Controller, item: str, pair: Pair) -> list[tf.Float]:
+    """Where the tool goes with a corner of a sheet, relative to where it pinches it: world vectors (3,) [m]."""
+    points = control.world.matter(item)
+    by = (points[pair[1]] - points[pair[0]]) * (1.0, 1.0, 0.0)
+    length = float(np.linalg.norm(by))
+    by *= (length + BEYOND) / max(length, 1e-6)
+    lower = min(0.0, float(points[pair[1]][2] - points[pair[0]][2]))
+    return arc(np.zeros(3), by + (0.0, 0.0, PUT + lower), RISE * length + 0.01)
+
+
+def _turn_over(control: Controller, item: str, pair: Pair) -> None:
+    over = _over(control, item, pair)
+    pinch(control, item, pair[0], stage="fold", via=over)
+    start = control.world.tcp(control.index)[:3, 3]
+    carry(control, item, [start + by for by in over], stage="fold")
+    release(control, stage="fold")
+
+
+SKILL = Skill(
+    name="fold",
+    operators=(
+        Operator(
+            skill="fold",
+            parameters=(("item", "item"), ("place", "place"), ("zone", "zone")),
+            needs=(
+                ("empty_hand",),
+                ("cloth", "item"),
+                ("loose", "item"),
+                ("at", "item", "place"),
+                ("ungated", "place"),
+                ("place_zone", "place", "zone"),
+                ("standing", "zone"),
+            ),
+            adds=(("folded", "item"),),
+            removes=(),
+            passes=("item", "place"),
+        ),
+    ),
+    run=run,
+)

@@ -1,0 +1,98 @@
+"""What predicates about liquids share: which vessels hold how much, and states in which it is elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import mujoco
+import numpy as np
+
+from embodiedsmith.runtime.errors import UsageError
+from embodiedsmith.spec import split_reference
+from embodiedsmith.tasks.kind import Assets, NearMiss, cavities
+from embodiedsmith.tasks.probe import Float, Probe
+from embodiedsmith.world import World
+
+UPWARDS = 0.7
+"""Least cosine between the vertical and the way out of a cavity that holds liquid."""
+
+
+def is_liquid(assets: Assets, item: str) -> bool:
+    """Whether an item is liquid."""
+    matter = assets[item].matter
+    return matter is not None and matter.kind == "liquid"
+
+
+def vessels(world: World, reference: str) -> list[str]:
+    """The cavities, as `item.cavity`, that one can mean by an item or a part of it and that hold liquid."""
+    item, part = split_reference(reference)
+    return [f"{item}.{c.name}" for c in cavities(world.assets[item], part) if c.opening[2] > UPWARDS]
+
+
+def all_vessels(world: World) -> list[str]:
+    """Every cavity of the scene that holds liquid."""
+    return [vessel for item in world.assets for vessel in vessels(world, item)]
+
+
+def vessel_faults(assets: Assets, reference: str) -> list[str]:
+    """Why a thing cannot hold liquid, from its affordances."""
+    item, part = split_reference(reference)
+    if any(c.opening[2] > UPWARDS and c.joint is None for c in cavities(assets[item], part)):
+        return []
+    return [f"'{reference}' holds no liquid: it is not open above"]
+
+
+def share_in(probe: Probe, liquid: str, references: list[str]) -> Callable[[], float]:
+    """What gives the fraction of a liquid that is in any of some cavities now."""
+    world = probe.world
+
+    def share() -> float:
+        assert world.liquids is not None
+        return sum(world.liquids.held_by(liquid, reference, world.data) for reference in references)
+
+    return share
+
+
+def poured_out(name: str, liquid: str, points: Float) -> NearMiss:
+    """A liquid at world points (n, 3) [m]."""
+
+    def apply(world: World) -> None:
+        if world.liquids is None:
+            raise UsageError(f"there is no liquid '{liquid}' in this world")
+        world.liquids.put(liquid, points, world.data)
+        mujoco.mj_forward(world.model, world.data)
+
+    return NearMiss(name, apply)
+
+
+def elsewhere(world: World, liquid: str, reference: str) -> Iterator[tuple[str, Float]]:
+    """Places (n, 3) for the whole of a liquid, with what they are called, none of which is in a vessel named `item.cavity`.
+
+    Floating over it, in a ring round its foot, beside it, under it, on the floor, and back in what it was in.
+    """
+    liquids = world.liquids
+    assert liquids is not None
+    vessel, body = liquids.vessel(reference)
+    R, origin = world.data.xmat[body].reshape(3, 3), world.data.xpos[body]
+    T = np.eye(4)
+    T[:3, :3], T[:3, 3] = R, origin
+    T = T @ vessel.T_body_cavity
+    cavity = world.cavity(reference)[0]
+    points = liquids.points(liquid)
+    local = points - points.mean(axis=0)
+    count = len(points)
+    wide = float(max(vessel.grid.values.shape[:2])) * vessel.grid.cell / 2
+    angle = np.arange(count) * 2.399963  # the golden angle
+    ring = np.stack([np.cos(angle), np.sin(angle), 0.0 * angle], axis=1)
+    base = origin + np.array([0.0, 0.0, 0.003])
+    yield "hanging over it", T[:3, 3] + T[:3, 2] * (cavity.size[2] + 0.5 * float(np.ptp(local[:, 2])) + 0.02) + local
+    yield "on the ground all round it", base + ring * (wide + 0.01 * (np.arange(count) % 7)[:, None])
+    yield "in a puddle beside it", base + [2 * wide, 0.0, 0.0] + 0.05 * ring * np.sqrt(np.linspace(0, 1, count))[:, None]
+    yield "under it", base - [0.0, 0.0, 0.05] + 0.02 * ring
+    yield "on the floor", base * [1.0, 1.0, 0.0] + [3 * wide, 0.0, 0.003] + 0.1 * ring
+    first = liquids.pools[liquid].vessel
+    if first != reference:
+        start, body = liquids.vessel(first)
+        lattice = start.lattice(count, liquids.solver.spacing)
+        if lattice is not None:
+            yield "still in what it was in", lattice @ world.data.xmat[body].reshape(3, 3).T + world.data.xpos[body]

@@ -1,0 +1,57 @@
+"""`spilled(liquid)`: some of the liquid is in no container. Mostly said under `not`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from embodiedsmith.tasks.kind import Args, Assets, Bound, NearMiss, Param, Params, PredicateKind, Role, Words
+from embodiedsmith.tasks.liquids import all_vessels, elsewhere, poured_out, share_in
+from embodiedsmith.tasks.probe import Probe
+from embodiedsmith.world import World
+
+
+def bind(probe: Probe, args: Args, params: Params) -> Bound:
+    """Margin [1]: share of the liquid that is in no cavity of anything, in the air or lying about, minus `share`."""
+    held = share_in(probe, args[0], all_vessels(probe.world))
+    return Bound(lambda: 1.0 - held() - params["share"])
+
+
+def check(assets: Assets, args: Args, params: Params) -> list[str]:
+    """Some is more than none and less than all."""
+    share = params["share"]
+    return [] if 0 < share < 1 else [f"'spilled' needs a share between 0 and 1, not {share:g}"]
+
+
+def near_misses(world: World, args: Args, params: Params) -> Iterator[NearMiss]:
+    """All of it where it was, and all but a little less than counts, left in four places."""
+    liquid = args[0]
+    liquids = world.liquids
+    assert liquids is not None
+    vessel, body = liquids.vessel(liquids.pools[liquid].vessel)
+    points = liquids.points(liquid)
+    lattice = vessel.lattice(len(points), liquids.solver.spacing)
+    if lattice is None:
+        return
+    back = lattice @ world.data.xmat[body].reshape(3, 3).T + world.data.xpos[body]
+    yield poured_out("all of it where it was", liquid, back)
+    few = max(0, int(params["share"] * len(points)) - 1)
+    for name, places in elsewhere(world, liquid, liquids.pools[liquid].vessel):
+        short = back.copy()
+        short[len(points) - few :] = places[len(points) - few :]
+        yield poured_out(f"a few drops {name}", liquid, np.ascontiguousarray(short))
+
+
+PREDICATE = PredicateKind(
+    name="spilled",
+    roles=(Role("liquid", "liquid"),),
+    params={"share": Param(0.05, "1", "least share of the liquid that is in no container", stricter_up=True)},
+    bind=bind,
+    check=check,
+    near_misses=near_misses,
+    words={
+        "en": Words("spill {0}", "do not spill {0}", ("spill",), along="spilling {0}"),
+        "zh": Words("洒出{0}", "不要洒出{0}", ("洒", "洒出", "弄洒")),
+    },
+)

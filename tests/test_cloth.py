@@ -1,0 +1,282 @@
+"""Cloth: sheets lie still and are saved exactly, hands pinch them only by touching, and what is folded or covered is told apart."""
+
+from functools import cache
+
+import mujoco
+import numpy as np
+import pytest
+from task_worlds import STILL, TABLE, p
+
+from embodiedsmith import assets
+from embodiedsmith.forge.language import read
+from embodiedsmith.motion import MotionError, symbolic
+from embodiedsmith.motion.controller import Controller
+from embodiedsmith.motion.pinching import pinch, release
+from embodiedsmith.motion.skills import skills
+from embodiedsmith.spec import AssetSpec, EmbodimentSpec, Goal, Item, Pose, Randomization, Scenario, SceneSpec, TaskSpec
+from embodiedsmith.tasks import GoalMonitor, Session, instruction, predicate
+from embodiedsmith.tasks.cloths import corners, creased, flat
+from embodiedsmith.world import World, WorldFault
+from embodiedsmith.world.sheets import LEFT
+
+FOLDED = p("folded", "towel")
+
+
+def scenario(goal: Goal = FOLDED, *, cloth: str = "towel", random: Randomization = STILL, **params: float) -> Scenario:
+    """A towel on a table before a Panda, with a mug and a bowl beside it."""
+    items = (
+        Item(id="table", asset=AssetSpec(category="table"), pose=Pose.planar(0.6, 0.0), fixed=True),
+        Item(id="towel", asset=AssetSpec(category=cloth, params=params), parent="table", pose=Pose.planar(-0.1, 0.0)),
+        Item(id="bowl", asset=AssetSpec(category="bowl", size="small"), parent="table", pose=Pose.planar(-0.1, 0.3)),
+    )
+    return Scenario(
+        scene=SceneSpec(items=items), task=TaskSpec(goal=goal, horizon=60.0, hold_steps=10),
+        embodiment=EmbodimentSpec(name="panda", base=Pose.planar(0.0, 0.0, TABLE)), randomization=random,
+    )  # fmt: skip
+
+
+def start(made: World, seed: int = 0) -> Controller:
+    session = Session(made)
+    session.reset(np.random.default_rng(seed))
+    return Controller(session, np.random.default_rng(seed))
+
+
+@cache
+def pinched() -> tuple[World, np.ndarray, int]:
+    """A world in which the Panda has pinched a corner of the towel, its state, and the number of that corner."""
+    made = World(scenario())
+    control = start(made)
+    matter = made.assets["towel"].matter
+    assert matter is not None
+    corner = corners(matter.grid)[2]
+    pinch(control, "towel", corner, stage="fold")
+    return made, made.save(), corner
+
+
+def lay(made: World, points: np.ndarray) -> None:
+    """Put the towel's points somewhere and let a moment pass."""
+    made.sheets["towel"].put(made.data, points)
+    mujoco.mj_forward(made.model, made.data)
+    for _ in range(10):
+        made.step(made.command)
+
+
+def halved(made: World) -> np.ndarray:
+    """The towel's points folded in half along its x."""
+    spread = flat(made, "towel")
+    matter = made.assets["towel"].matter
+    assert matter is not None
+    a, _, c, _ = corners(matter.grid)
+    along = (spread[c] - spread[a]) / np.linalg.norm(spread[c] - spread[a])
+    return creased(spread, spread.mean(axis=0), along)
+
+
+# ---------------------------------------------------------------------- the sheet
+
+
+@pytest.mark.parametrize("name", ["towel", "napkin"])
+def test_a_sheet_has_its_mass_its_size_and_a_grid_of_points(name: str) -> None:
+    asset = assets.build(AssetSpec(category=name))
+    model = asset.mjspec.compile()
+    assert asset.matter is not None and asset.matter.kind == "cloth"
+    assert model.body_mass.sum() == pytest.approx(asset.mass)
+    assert model.nflexvert == asset.matter.grid[0] * asset.matter.grid[1] == model.nsite
+    rest = model.body_pos[model.flex_vertbodyid]
+    a, b, c, d = corners(asset.matter.grid)
+    assert np.linalg.norm(rest[a] - rest[c]) + 2 * rest[a][2] == pytest.approx(asset.size[0])
+    assert np.linalg.norm(rest[a] - rest[b]) + 2 * rest[a][2] == pytest.approx(asset.size[1])
+    assert rest[d] == pytest.approx(-rest[a] * (1, 1, -1))
+
+
+def test_a_sheet_lies_still_where_it_was_laid_and_contacts_name_it() -> None:
+    made = World(scenario(random=Randomization(position=0.02, yaw=0.3, robot_joints=0.0)))
+    made.reset(np.random.default_rng(3))
+    nominal = made.compiled.nominal["towel"]
+    before = made.matter("towel")
+    assert 0.001 < np.linalg.norm(made.item_pose("towel")[:2, 3] - nominal[:2, 3]) < 0.03
+    assert np.abs(before[:, 2] - TABLE - 0.003).max() < 0.001
+    for _ in range(20):
+        made.step(made.command)
+    assert np.abs(made.matter("towel") - before).max() < 0.001 and made.speed() < 0.001
+    assert {tuple(sorted(pair)) for pair in made.contacts()} >= {("table", "towel")}
+    assert made.touching("towel", "table") and not made.touching("towel", "bowl")
+    low, high = made.corners("towel").min(axis=0), made.corners("towel").max(axis=0)
+    assert (low <= before.min(axis=0)).all() and (high >= before.max(axis=0)).all()
+    seen = made.observe()
+    assert seen[made.observation_slices["points/towel"]] == pytest.approx(made.matter("towel").ravel())
+    assert seen[made.observation_slices["items/towel"]][:3] == pytest.approx(made.item_pose("towel")[:3, 3])
+
+
+def test_cloth_that_blows_up_is_a_fault_and_no_data() -> None:
+    made = World(scenario())
+    session = Session(made)
+    session.reset(np.random.default_rng(0))
+    made.data.qvel[made.sheets["towel"].dofs[5]] = 1e12
+    with pytest.raises(WorldFault) as fault:
+        for _ in range(5):
+            session.step(made.command)
+    assert fault.value.code in ("world.engine_warning", "world.not_finite", "world.clock")
+    recording = session.finish()
+    assert recording.outcome == "failure" and recording.failure is not None and recording.failure.code == fault.value.code
+    assert np.isfinite(recording.states).all() and np.isfinite(recording.observations["points/towel"]).all()
+
+
+# ---------------------------------------------------------------------- the pinch
+
+
+def test_fingers_that_close_in_the_air_or_on_the_table_beside_it_pinch_nothing() -> None:
+    made = World(scenario())
+    control = start(made)
+    control.grip(1.0)
+    assert made.sheets["towel"].tied(made.data, 0) is None
+    assert not made.data.eq_active[made.sheets["towel"].ties[0]].any()
+
+
+def test_a_pinch_lifts_and_is_saved_and_restored_bit_for_bit() -> None:
+    made, state, corner = pinched()
+    made.restore(state)
+    assert made.sheets["towel"].tied(made.data, 0) == corner
+    up = made.command.copy()
+    up[3] += 0.15  # the elbow: the hand rises
+    for _ in range(8):
+        made.step(up)
+    one, height = made.save(), made.matter("towel")[corner, 2]
+    assert height > TABLE + 0.02
+    made.restore(state)
+    for _ in range(8):
+        made.step(up)
+    assert (made.save() == one).all()
+    other = World(scenario())
+    other.reset(np.random.default_rng(0))
+    other.restore(state)
+    for _ in range(8):
+        other.step(up)
+    assert (other.save() == one).all()
+
+
+def test_a_hand_that_opens_lets_go_and_touches_no_cloth_until_it_has_left() -> None:
+    made, state, _ = pinched()
+    sheet = made.sheets["towel"]
+    made.restore(state)
+    opening = made.command.copy()
+    opening[-1] = 0.4
+    for _ in range(10):
+        made.step(opening)
+    assert sheet.tied(made.data, 0) is None and made.data.userdata[sheet.leaving] == 1.0
+    assert not any(made.touching(side, "towel") for side in made.fingers(0))
+    opening[3] += 0.35
+    for _ in range(20):
+        made.step(opening)
+    away = np.linalg.norm(made.matter("towel") - made.tcp()[:3, 3], axis=1).min()
+    assert away > LEFT and made.data.userdata[sheet.leaving] == 0.0
+
+
+# ---------------------------------------------------------------------- predicates
+
+
+def test_folded_holds_for_a_sheet_folded_in_half_and_for_none_of_its_near_misses() -> None:
+    made = World(scenario())
+    made.reset(np.random.default_rng(0))
+    kind = predicate("folded")
+    assert kind.margin(made, ("towel",)) < -0.1
+    lay(made, halved(made))
+    assert kind.margin(made, ("towel",)) > 0.01
+    state = made.save()
+    misses = list(kind.near_misses(made, ("towel",), kind.resolve({})))
+    assert len(misses) >= 6
+    for miss in misses:
+        made.restore(state)
+        miss.apply(made)
+        assert kind.margin(made, ("towel",)) <= 0, miss.name
+
+
+def test_what_is_pinched_has_not_been_put() -> None:
+    made, state, _ = pinched()
+    made.restore(state)
+    made.sheets["towel"].put(made.data, halved(made))
+    mujoco.mj_forward(made.model, made.data)
+    monitor = GoalMonitor(FOLDED, made)
+    assert monitor.reset() < 0
+
+
+def test_covers_holds_for_a_sheet_over_a_bowl_and_for_none_of_its_near_misses() -> None:
+    goal = p("covers", "towel", "bowl")
+    made = World(scenario(goal))
+    made.reset(np.random.default_rng(0))
+    kind = predicate("covers")
+    assert kind.margin(made, ("towel", "bowl")) < 0
+    over = flat(made, "towel")
+    over += (made.item_pose("bowl")[:3, 3] - over.mean(axis=0)) * (1, 1, 0)
+    over[:, 2] = made.corners("bowl")[:, 2].max() + 0.003
+    made.sheets["towel"].put(made.data, over)
+    for _ in range(20):
+        made.step(made.command)
+    assert kind.margin(made, ("towel", "bowl")) > 0.005
+    assert made.overlaps(0.003) == {}, "nothing passes through"
+    state = made.save()
+    misses = list(kind.near_misses(made, ("towel", "bowl"), kind.resolve({})))
+    assert len(misses) >= 6
+    for miss in misses:
+        made.restore(state)
+        miss.apply(made)
+        assert kind.margin(made, ("towel", "bowl")) <= 0, miss.name
+
+
+def test_what_has_no_shape_of_its_own_is_refused_where_a_shape_is_needed() -> None:
+    things = World(scenario()).assets
+    assert predicate("on").faults(things, ("towel", "table"), {}) == ["item 'towel' is cloth and has no shape of its own"]
+    assert predicate("folded").faults(things, ("bowl",), {}) == ["cloth 'bowl' is no cloth"]
+    assert "needs a ratio between" in predicate("folded").faults(things, ("towel",), {"ratio": 0.4})[0]
+    assert "cannot cover" in predicate("covers").faults(things, ("towel", "table"), {})[0]
+
+
+# ---------------------------------------------------------------------- skills
+
+
+def test_fold_is_planned_and_folds() -> None:
+    made = World(scenario())
+    control = start(made)
+    assert [str(step) for step in symbolic.plan(made, FOLDED)] == ["fold(towel, table.top)"]
+    skills()["fold"].run(control, ("towel", "table.top"), ())
+    margin = predicate("folded").margin(made, ("towel",))
+    assert margin > 0
+    assert symbolic.plan(made, FOLDED) == ()
+    assert control.world.overlaps(0.003) == {}
+
+
+def test_a_fold_out_of_reach_says_so() -> None:
+    far = scenario()
+    items = tuple(i.model_copy(update={"pose": Pose.planar(0.25, 0.4)}) if i.id == "towel" else i for i in far.scene.items)
+    made = World(far.model_copy(update={"scene": far.scene.model_copy(update={"items": items})}))
+    with pytest.raises(MotionError) as error:
+        skills()["fold"].run(start(made), ("towel", "table.top"), ())
+    assert error.value.code in ("fold.unreachable", "fold.blocked") and "towel" in error.value.subjects
+
+
+def test_release_without_a_pinch_only_opens() -> None:
+    made = World(scenario())
+    release(start(made), stage="fold")
+    assert made.gripper() < 0.6
+
+
+# ---------------------------------------------------------------------- words
+
+
+@pytest.mark.parametrize(
+    ("brief", "action"),
+    [
+        ("fold the towel in half", "fold"), ("Fold up the blue towel, please.", "fold"), ("把毛巾对折", "fold"), ("把餐巾叠好", "fold"),
+        ("cover the bowl with the napkin", "cover"), ("用餐巾盖住碗", "cover"), ("把餐巾盖在碗上", "cover"),
+    ],
+)  # fmt: skip
+def test_words_ask_for_it(brief: str, action: str) -> None:
+    command = read(brief).commands[0]
+    assert command.action == action and command.themes[0].head in ("towel", "napkin")
+    assert action == "fold" or (command.destination is not None and command.destination.target is not None)
+
+
+def test_instructions_say_it() -> None:
+    scene = scenario().scene
+    assert instruction(FOLDED, scene, "en") == "fold the towel in half"
+    assert instruction(FOLDED, scene, "zh") == "把毛巾对折"
+    assert "cover the" in instruction(p("covers", "towel", "bowl"), scene, "en")
