@@ -27,9 +27,9 @@ def first_that_can(control: Controller, order: Iterable[int], plan: Callable[[],
             return plan()
         except MotionError as error:
             failures.append((arm, error))
-    arm, error = max(failures, key=lambda f: _rank(f[1]))  # of equals the first, which is the nearest
+    arm, worst = max(failures, key=lambda f: _rank(f[1]))  # of equals the first, which is the nearest
     control.use(arm)
-    raise error
+    raise worst
 
 
 def use_holder(control: Controller, item: str) -> None:

@@ -158,7 +158,7 @@ def _takes(
     world = control.world
     T_giver = T_item @ tf.inverse(load.T_tcp_item)
     limit = world.grippers[taker].max_width - FINGER_ROOM
-    found = []
+    found: list[tuple[float, int, Grasp, tf.Float]] = []
     for grasp in world.assets[load.item].affordances.grasps:
         if grasp.width > limit or grasp.body != "root":
             continue
