@@ -1,4 +1,4 @@
-"""Cloth: sheets lie still and are saved exactly, hands pinch them only by touching, and what is folded or covered is told apart."""
+"""Cloth: sheets lie still and are saved exactly, hands pinch them only by touching, what is folded or covered is told apart."""
 
 from functools import cache
 
@@ -265,10 +265,15 @@ def test_release_without_a_pinch_only_opens() -> None:
 @pytest.mark.parametrize(
     ("brief", "action"),
     [
-        ("fold the towel in half", "fold"), ("Fold up the blue towel, please.", "fold"), ("把毛巾对折", "fold"), ("把餐巾叠好", "fold"),
-        ("cover the bowl with the napkin", "cover"), ("用餐巾盖住碗", "cover"), ("把餐巾盖在碗上", "cover"),
+        ("fold the towel in half", "fold"),
+        ("Fold up the blue towel, please.", "fold"),
+        ("把毛巾对折", "fold"),
+        ("把餐巾叠好", "fold"),
+        ("cover the bowl with the napkin", "cover"),
+        ("用餐巾盖住碗", "cover"),
+        ("把餐巾盖在碗上", "cover"),
     ],
-)  # fmt: skip
+)
 def test_words_ask_for_it(brief: str, action: str) -> None:
     command = read(brief).commands[0]
     assert command.action == action and command.themes[0].head in ("towel", "napkin")

@@ -15,7 +15,7 @@ import pytest
 import trimesh
 
 from embodiedsmith import api, assets
-from embodiedsmith.assets.imported import reading, store
+from embodiedsmith.assets.imported import antipodal, reading, store
 from embodiedsmith.assets.imported.faults import ImportRefused
 from embodiedsmith.assets.imported.surface import Surface, examine, filled, rewound
 from embodiedsmith.embodiments import contact
@@ -29,7 +29,10 @@ DENSITY = 700.0
 
 @pytest.fixture(autouse=True)
 def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A data folder of its own, and a short search for grasps: a second instead of several an import."""
     monkeypatch.setenv("EMBODIEDSMITH_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(antipodal, "SAMPLES", 150)
+    monkeypatch.setattr(antipodal, "ENOUGH", 8)
 
 
 def box(side: float = 0.05) -> trimesh.Trimesh:
@@ -77,10 +80,11 @@ def test_a_box_becomes_a_thing_that_a_brief_can_name(tmp_path: Path) -> None:
     for text in ("put the gizmo on the plate", "把小玩意放到盘子上"):
         drafted = RuleAgent().propose(Brief(text=text, seed=1), np.random.default_rng(1)).scenario
         assert drafted.scene.item("gizmo").asset.category == kept.category
-        assert "gizmo" in drafted.task.instruction("en") if hasattr(drafted.task, "instruction") else True
 
 
-def test_it_is_made_into_verified_episodes(tmp_path: Path) -> None:
+def test_it_is_made_into_verified_episodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(antipodal, "SAMPLES", 700)
+    monkeypatch.setattr(antipodal, "ENOUGH", 32)
     path = written(box(0.045), tmp_path / "die.stl")
     api.import_asset(path, name="gizmo", density=DENSITY)
     result = api.make("put the gizmo on the plate", n=1, out=tmp_path / "run", seed=3, lessons=None)
@@ -90,7 +94,8 @@ def test_it_is_made_into_verified_episodes(tmp_path: Path) -> None:
 
 def test_what_was_imported_changes_no_other_draw(tmp_path: Path) -> None:
     """A brief that does not name the thing gives the same scene for the same seed."""
-    briefs = [Brief(text=text, seed=2) for text in ("put the mug on the plate", "clear the table into the basket", "put a fruit on a plate")]
+    texts = ("put the mug on the plate", "put the apple in the basket", "put a fruit on a plate")
+    briefs = [Brief(text=text, seed=2) for text in texts]
     before = [RuleAgent().propose(brief, np.random.default_rng(4)).scenario.id for brief in briefs]
     api.import_asset(written(box(0.04), tmp_path / "die.obj"), name="gizmo")
     assert [RuleAgent().propose(brief, np.random.default_rng(4)).scenario.id for brief in briefs] == before
@@ -171,7 +176,7 @@ def test_holes_are_found_and_filled(tmp_path: Path, missing: list[int]) -> None:
     opened = trimesh.Trimesh(mesh.vertices, np.delete(mesh.faces, missing, axis=0), process=False)
     assert examine(filled(Surface.of("box", opened.vertices, opened.faces))).sound
     path = written(opened, tmp_path / "open.obj")
-    with pytest.raises(ImportRefused, match=rf"is not closed \({2 + len(missing) if len(missing) > 1 else 3}|is not closed"):
+    with pytest.raises(ImportRefused, match="is not closed"):
         api.import_asset(path, name="gizmo")
     kept = api.import_asset(path, name="gizmo", density=DENSITY, repair=True)
     assert 0.8 * DENSITY * 0.05**3 < kept.record.mass <= 1.0001 * DENSITY * 0.05**3
@@ -202,7 +207,7 @@ def test_a_given_scale_is_taken(tmp_path: Path) -> None:
 
 
 def test_a_small_thing_too_heavy_to_be_true_is_questioned(tmp_path: Path) -> None:
-    with pytest.raises(ImportRefused, match="weigh 1e\\+03 kg|weigh 2e\\+03 kg|implausible"):
+    with pytest.raises(ImportRefused, match="implausible"):
         api.import_asset(written(box(1.5), tmp_path / "block.obj"), name="gizmo", material="steel")
 
 
@@ -219,7 +224,7 @@ def ends_inside(kept: store.Imported) -> bool:
     scene.attach(asset.mjspec, prefix="it/", frame=scene.worldbody.add_frame())
     scene.body("it/root").add_freejoint()
     floor = np.asarray(cavity.pose.position)
-    ball = scene.worldbody.add_body(name="ball", pos=floor + [0.004, 0.0, cavity.size[2] + 0.03])
+    ball = scene.worldbody.add_body(name="ball", pos=floor + np.array([0.004, 0.0, cavity.size[2] + 0.03]))
     ball.add_freejoint()
     ball.add_geom(size=[0.008, 0, 0], mass=0.005, condim=6, friction=[0.5, 0.005, 0.002])
     model = scene.compile()
@@ -326,7 +331,9 @@ def test_package_paths_are_found_beside_the_model(tmp_path: Path, layout: str) -
     assert "is not there (tried" in str(refusal.value)
 
 
-@pytest.mark.parametrize("name", ["/etc/passwd", "../../../../../../etc/passwd", "file:///etc/passwd", "package://../../../etc/passwd"])
+@pytest.mark.parametrize(
+    "name", ["/etc/passwd", "../../../../../../etc/passwd", "file:///etc/passwd", "package://../../../etc/passwd"]
+)
 def test_a_model_may_not_read_what_is_elsewhere(tmp_path: Path, name: str) -> None:
     (tmp_path / "a" / "b" / "c").mkdir(parents=True)
     path = tmp_path / "a" / "b" / "c" / "it.urdf"

@@ -8,6 +8,7 @@ import pytest
 from task_worlds import TABLE, p
 
 from embodiedsmith import assets
+from embodiedsmith.embodiments import contact
 from embodiedsmith.motion import demonstrate, symbolic
 from embodiedsmith.motion.controller import Controller
 from embodiedsmith.motion.errors import MotionError
@@ -16,6 +17,7 @@ from embodiedsmith.spec import AssetSpec, EmbodimentSpec, Goal, Item, Pose, Scen
 from embodiedsmith.tasks import Session, predicate
 from embodiedsmith.tasks.predicates.straightened import lay
 from embodiedsmith.world import World, WorldFault
+from embodiedsmith.world.compile import GRAIN_IMPRATIO
 
 
 def scenario(goal: Goal, *items: Item) -> Scenario:
@@ -221,7 +223,7 @@ def test_grains_go_on_with_the_same_bits() -> None:
     made, state = beans_world()
     made.restore(state)
     heap = made.heaps["beans"]
-    heap.put(made.data, made.matter("beans") + [0.0, 0.0, 0.03])
+    heap.put(made.data, made.matter("beans") + np.array([0.0, 0.0, 0.03]))
     mujoco.mj_forward(made.model, made.data)
     made.step(made.command)
     middle = made.save()
@@ -244,3 +246,45 @@ def test_a_bowl_of_beans_is_carried_and_loses_none() -> None:
         made.restore(state)
         assert in_bowl(made) == 40
     assert np.isfinite(recording.states).all()
+
+
+DIG = ((0.0, -0.012, 0.2, 0.0), (0.4, -0.012, 0.10, 0.87), (0.7, -0.022, 0.042, 0.87), (1.4, 0.012, 0.026, 0.35),
+       (1.8, 0.012, 0.028, -0.14), (2.4, 0.0, 0.14, -0.14))  # fmt: skip
+"""Time [s], x and z of the scoop's root over the middle of the bowl's foot [m], and how far it is tipped forwards [rad]."""
+
+
+def test_a_scoop_led_through_a_bowl_of_beans_carries_at_least_eight() -> None:
+    """Its walls alone hold them: the scoop is led by a hand it is welded to, the bowl stands still."""
+    spec = mujoco.MjSpec()
+    spec.copy_during_attach = True
+    contact.OPTIONS.apply(spec)
+    spec.option.solver, spec.option.impratio = mujoco.mjtSolver.mjSOL_CG, GRAIN_IMPRATIO
+    spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[1, 1, 0.1])
+    beans = AssetSpec(category="beans", params={"count": 120})
+    for name, asset, at in (
+        ("bowl", AssetSpec(category="bowl"), (0.0, 0.0, 0.0)),
+        ("beans", beans, (0.0, 0.0, 0.006)),
+        ("scoop", AssetSpec(category="scoop"), (DIG[0][1], 0.0, DIG[0][2])),
+    ):
+        spec.attach(assets.build(asset).mjspec, prefix=f"{name}/", frame=spec.worldbody.add_frame(pos=at))
+    spec.body("scoop/root").add_freejoint()
+    spec.worldbody.add_body(name="hand", mocap=True, pos=[DIG[0][1], 0.0, DIG[0][2]])
+    spec.add_equality(
+        type=mujoco.mjtEq.mjEQ_WELD, objtype=mujoco.mjtObj.mjOBJ_BODY, name1="hand", name2="scoop/root",
+        data=[0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0], solref=[0.01, 1],
+    )  # fmt: skip
+    model = spec.compile()
+    data = mujoco.MjData(model)
+    mujoco.mj_step(model, data, 100)  # the beans come to rest
+    grains = [model.body(f"beans/grain_{k}").id for k in range(120)]
+    times, *path = np.array(DIG).T
+    start = data.time
+    while data.time - start < times[-1]:
+        x, z, tip = (np.interp(data.time - start, times, values) for values in path)
+        data.mocap_pos[0], data.mocap_quat[0] = (x, 0.0, z), (np.cos(tip / 2), 0.0, np.sin(tip / 2), 0.0)
+        mujoco.mj_step(model, data)
+    lifted = data.xpos[grains][:, 2] > 0.09
+    assert lifted.sum() >= 8
+    spilled = ~lifted & (np.hypot(*data.xpos[grains][:, :2].T) > 0.07)
+    assert not spilled.any()
+    assert not data.warning.number.any()

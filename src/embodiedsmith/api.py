@@ -188,9 +188,10 @@ def make(
     started = time.monotonic()
     _check(n=n, workers=workers, scenarios=scenarios, budget=budget, size=size)
     wanted = _brief(brief, embodiment, agent, mode, seed)
-    _check_cameras(cameras if export else (), embodiment)
+    _check_cameras(cameras if export else (), wanted.embodiment)
     config = {
-        "brief": wanted.text, "seed": seed, "embodiment": embodiment, "agent": agent, "mode": mode, "budget": float(budget),
+        "brief": wanted.text, "seed": seed, "embodiment": wanted.embodiment, "agent": agent, "mode": mode,
+        "budget": float(budget),
         "lessons": None if lessons is None else str(lessons),
         "scenarios": scenarios or math.ceil(n / EPISODES_PER_SCENARIO), "fps": CONTROL_HZ,
         "export": {"cameras": list(cameras), "size": size} if export else None, "episodes": n,
@@ -218,7 +219,8 @@ def forge(
     _check(n=n, workers=workers, budget=budget)
     wanted = _brief(brief, embodiment, agent, mode, seed)
     config = {
-        "brief": wanted.text, "seed": seed, "embodiment": embodiment, "agent": agent, "mode": mode, "budget": float(budget),
+        "brief": wanted.text, "seed": seed, "embodiment": wanted.embodiment, "agent": agent, "mode": mode,
+        "budget": float(budget),
         "lessons": None if lessons is None else str(lessons),
         "scenarios": n, "fps": CONTROL_HZ, "export": None, "episodes": 0,
     }  # fmt: skip
@@ -256,6 +258,7 @@ def forge_auto(
     """
     started = time.monotonic()
     _check(n=n, workers=workers, budget=budget)
+    embodiment = embodiments.full_name(embodiment)
     robots_of(embodiment)
     config = {
         "brief": None, "seed": seed, "embodiment": embodiment, "agent": "auto", "mode": "joint", "budget": float(budget),
@@ -299,7 +302,8 @@ def resume(
     """
     started = time.monotonic()
     _check(workers=workers)
-    expected = _given(seed=seed, embodiment=embodiment, fps=fps)
+    robot = None if embodiment is None else embodiments.full_name(embodiment)
+    expected = _given(seed=seed, embodiment=robot, fps=fps)
     if size is not None:
         with Run.open(run) as reading:
             expected["export"] = {**(reading.config["export"] or {"cameras": list(CAMERAS)}), "size": size}
@@ -468,10 +472,8 @@ def import_robot(
         ImportRefused: It cannot work as it is; names every fault with its remedy.
     """
     if not re.fullmatch(ID_PATTERN, name) or len(name) > 40 or name in (*embodiments.names(imported=False), ANY):
-        raise UsageError(
-            f"a robot cannot be called '{name}'", remedy="use lower-case letters, digits and _, and no name that is taken",
-            choices=(),
-        )  # fmt: skip
+        remedy = "use lower-case letters, digits and _, and no name that is taken"
+        raise UsageError(f"a robot cannot be called '{name}'", where="name", remedy=remedy)
     wishes = RobotWishes(name=name, palm=palm, licence=licence, repair=repair, replace=replace)
     return import_robot_file(Path(file), wishes)
 

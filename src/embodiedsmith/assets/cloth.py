@@ -29,10 +29,10 @@ FINEST = 0.03
 
 
 def add_cloth(spec: AssetSpec, *, size: tuple[float, float], thickness: float, color: str, material: str) -> Asset:
-    """A flat sheet, `size` [m] along x and y, `thickness` [m] deciding its mass; `color` and `material` when the spec names none."""
+    """A flat sheet, `size` [m] along x and y; `thickness` [m] decides its mass; `color` and `material` if the spec has none."""
     made_of = MATERIALS[spec.material or material]
     rgba = COLORS[spec.color or color].rgba
-    grid = tuple(round(side / FINEST) + 1 for side in size)
+    grid = (round(size[0] / FINEST) + 1, round(size[1] / FINEST) + 1)
     mass = made_of.density * thickness * size[0] * size[1]
     mjspec: Any = mujoco.MjSpec()
     mjspec.compiler.degree = False

@@ -115,7 +115,8 @@ class Robots(Command):
     """
 
     action: Positional[Literal["list", "show", "check", "import", "remove"]] = "list"
-    """`check` holds boxes, cylinders and mugs of 50, 200 and 500 g still and through a shake, in physics; `remove` forgets an import."""
+    """`check` holds boxes, cylinders and mugs of 50, 200 and 500 g still and through a shake, in physics; `remove` forgets one
+    that was imported."""
     target: Annotated[str | None, Positional, arg(metavar="NAME|FILE")] = None
     """Which robot to show, check or forget, or which file to import."""
     name: str | None = None

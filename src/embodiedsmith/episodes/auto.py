@@ -48,7 +48,7 @@ class _Job:
 
 def robots_of(embodiment: str) -> tuple[str, ...]:
     """The robots that a run may use; raises UsageError for a name there is none of."""
-    return embodiments.names() if embodiment == ANY else (embodiments.get(embodiment).name,)
+    return embodiments.names(imported=False) if embodiment == ANY else (embodiments.get(embodiment).name,)
 
 
 def forge_auto(

@@ -1,7 +1,8 @@
 """Taking hold of cloth where it lies, carrying a point of it, and letting go: what skills for cloth share.
 
-Where a sheet can be held is where its points are now: on its corners and edges. The hand points down, comes with its fingers little
-apart until they press on the cloth, and gathers it between them by closing; the world then ties what is pinched (`world.sheets`).
+Where a sheet can be held is where its points are now: on its corners and edges. The hand points down, comes with its fingers
+little apart until they press on the cloth, and gathers it between them by closing; the world then ties what is pinched
+(`world.sheets`).
 """
 
 from __future__ import annotations
@@ -110,9 +111,7 @@ def reachable(control: Controller, item: str, point: int, via: Sequence[tf.Float
     _way_down(control, item, point, stage=stage, via=via, skip=0)
 
 
-def _way_down(
-    control: Controller, item: str, point: int, *, stage: str, via: Sequence[tf.Float], skip: int
-) -> tf.Float:
+def _way_down(control: Controller, item: str, point: int, *, stage: str, via: Sequence[tf.Float], skip: int) -> tf.Float:
     """Joint path (k, n) straight down to a pinch; `skip` leaves out the first ways found."""
     tally = Tally()
     candidates = list(hands(control, item, point))
@@ -142,7 +141,7 @@ def _way_down(
 
 
 def way(control: Controller, T: tf.Float, via: Sequence[tf.Float], start: tf.Float) -> tf.Float | None:
-    """Joint path (k, n) of the tool from a pose (4, 4) through world positions, turned as it is; None when that is not in reach."""
+    """Joint path (k, n) of the tool from a pose (4, 4) through world positions, turned as it is; None when not in reach."""
     rows, at, here = [start[None]], start, T
     for position in via:
         there = here.copy()

@@ -83,8 +83,8 @@ def flat(world: World, item: str) -> Float:
 
 
 def creased(points: Float, through: Float, normal: Float) -> Float:
-    """Points (n, 3) of a flat sheet folded over a vertical plane, one layer up: what is on the side of its `normal` (3,) is turned
-    over to the other."""
+    """Points (n, 3) of a flat sheet folded over a vertical plane, one layer up: what is on the side of its `normal` (3,) is
+    turned over to the other."""
     beyond = (points - through) @ normal
     over = beyond > 0
     found = points.copy()

@@ -2,11 +2,12 @@
 
 A sheet of cloth has no root that moves: its points do, each along three slides in the frame of its root as laid out.
 
-Pinch. Two flat pads hold a woven thing by pressing its threads into each other, which contact with a sheet of a few hundred points
-does not reproduce: it slips, and snags when let go. So once both pads of a hand press on a sheet from opposite sides with little
-between them, the point of it that is nearest to the tool centre is tied there, and let go of when the fingers part. From the pinch
-until the hand has left, the tie stands for contact between its fingers and cloth, of which there is none then. The tie is one of
-MuJoCo's equalities; whether it is active, and whether a hand is still leaving, are part of the integration state.
+Pinch. Two flat pads hold a woven thing by pressing its threads into each other, which contact with a sheet of a few hundred
+points does not reproduce: it slips, and snags when let go. So once both pads of a hand press on a sheet from opposite sides
+with little between them, the point of it that is nearest to the tool centre is tied there, and let go of when the fingers part.
+From the pinch until the hand has left, the tie stands for contact between its fingers and cloth, of which there is none then.
+The tie is one of MuJoCo's equalities; whether it is active, and whether a hand is still leaving, are part of the integration
+state.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ PINCHED = 0.012
 PARTED = 0.020
 """[m] Between the pads of a hand that has let go."""
 WITHIN = 0.022
-"""[m] From the tool centre to the point of the sheet that it is tied to, at most: no farther than neighbouring points are apart."""
+"""[m] From the tool centre to the point of the sheet that it is tied to, at most: nearer than neighbouring points are."""
 LEFT = 0.05
 """[m] Between the tool centre and the nearest point of cloth for a hand to have left it."""
 _TOUCHES_CLOTH, _CLOTH = 4, 8
@@ -47,8 +48,8 @@ def cloths(built: Mapping[str, Asset]) -> list[str]:
 
 
 def prepare(spec: Any, items: list[str], robot: Robot, prefix: str) -> None:
-    """Make a scene with cloth ready for hands: ties between the points of every sheet and the tool centre of every arm, not active;
-    a number for every hand and sheet that says whether it is leaving; contact bits of cloth of its own; a solver for many points."""
+    """Make a scene with cloth ready for hands: ties, not active, of the points of every sheet to the tool centre of every arm; a
+    number for every hand and sheet that says whether it is leaving; contact bits of cloth; a solver for many points."""
     if not items:
         return
     spec.option.solver = mujoco.mjtSolver.mjSOL_CG  # Newton is three times slower on hundreds of points
@@ -178,7 +179,9 @@ def grant(world: World) -> None:
     """Let fingers touch cloth or not, as the state says: not from a pinch until the hand has left."""
     for arm in range(len(world.grippers) if world.sheets else 0):
         sides = [world.owners.index(side) for side in world.fingers(arm)]
-        geoms = np.flatnonzero(np.isin(world.geom_owner, sides) & ((world.model.geom_contype | world.model.geom_conaffinity) != 0))
+        geoms = np.flatnonzero(
+            np.isin(world.geom_owner, sides) & ((world.model.geom_contype | world.model.geom_conaffinity) != 0)
+        )
         busy = any(s.tied(world.data, arm) is not None or world.data.userdata[s.leaving + arm] for s in world.sheets.values())
         bits = world.model.geom_contype[geoms] & ~_TOUCHES_CLOTH
         world.model.geom_contype[geoms] = bits if busy else bits | _TOUCHES_CLOTH

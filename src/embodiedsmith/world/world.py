@@ -301,6 +301,8 @@ class World:
             if not findings:
                 self.data.time = 0.0
                 self.data.qvel[:] = 0.0
+                if self.liquids is not None:
+                    self.liquids.mark(self.data)
                 mujoco.mj_forward(self.model, self.data)
                 break
         return findings
@@ -718,7 +720,7 @@ class World:
         return box @ T[:3, :3].T + T[:3, 3]
 
     def solids(self, data: mujoco.MjData | None = None) -> np.ndarray:
-        """The two solids of every contact, shape (n, 2): geoms by number, flexes after them. Of this state, or another's `data`."""
+        """Both solids of every contact, of this state or another's `data`, shape (n, 2): geoms by number, flexes after them."""
         contact = (self.data if data is None else data).contact
         geom: np.ndarray = contact.geom.reshape(-1, 2)
         return geom if not self.model.nflex else np.where(geom < 0, self.model.ngeom + contact.flex.reshape(-1, 2), geom)

@@ -15,7 +15,10 @@ def build(spec: AssetSpec, params: Params) -> Asset:
 CATEGORY = Category(
     name="towel",
     title="Towel",
-    names={"en": ("towel", "hand towel", "dish towel", "tea towel", "dishcloth", "cloth"), "zh": ("毛巾", "擦手巾", "抹布", "布")},
+    names={
+        "en": ("towel", "hand towel", "dish towel", "tea towel", "dishcloth", "cloth"),
+        "zh": ("毛巾", "擦手巾", "抹布", "布"),
+    },
     role="object",
     tags=frozenset({"cleaning"}),
     build=build,
@@ -25,7 +28,7 @@ CATEGORY = Category(
             scales=True,
         ),
         "width": Param(
-            default=0.24, low=0.21, high=0.33, unit="m", meaning="along y", source="face towels 30 x 30 cm, here narrower", scales=True
+            default=0.24, low=0.21, high=0.33, unit="m", meaning="along y", source="face towels 30 x 30 cm, narrower", scales=True
         ),
         "thickness": Param(
             default=0.002, low=0.0005, high=0.004, unit="m", meaning="of the cloth", source="terry of 400 g/m2: about 2 mm"

@@ -4,6 +4,7 @@ import mujoco
 
 from embodiedsmith.assets.asset import Affordances, Asset, Matter
 from embodiedsmith.assets.category import Category, Param, Params
+from embodiedsmith.assets.colors import COLORS
 from embodiedsmith.spec import AssetSpec
 
 DENSITY = 1000.0  # [kg/m3]
@@ -14,6 +15,7 @@ def build(spec: AssetSpec, params: Params) -> Asset:
     mjspec = mujoco.MjSpec()
     mjspec.modelname = spec.category
     mjspec.worldbody.add_body(name="root")
+    mjspec.add_material(name="liquid", rgba=COLORS[spec.color or "blue"].rgba)
     volume = params.number("volume") / 1000  # [m3]
     half = 0.25 * volume ** (1 / 3)  # of a cube of an eighth of it: liquid fits wherever its volume does
     spacing = (volume / params.count("particles")) ** (1 / 3)
@@ -37,7 +39,7 @@ CATEGORY = Category(
     params={
         "volume": Param(default=0.15, low=0.03, high=1.0, unit="l", meaning="volume", source="a small glass"),
         "particles": Param(
-            default=1200, low=200, high=6000, meaning="how finely it is simulated", source="spheres of 5 mm at 0.15 l"
+            default=1000, low=200, high=6000, meaning="how finely it is simulated", source="points 5.3 mm apart at 0.15 l"
         ),
     },
     colors=("blue",),

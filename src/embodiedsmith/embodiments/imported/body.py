@@ -66,6 +66,9 @@ def on_base(parsed: Parsed, shift: Sequence[float] = (0.0, 0.0, 0.0)) -> tuple[A
     child = parsed.spec()
     for mesh in child.meshes:
         mesh.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_CONVEX
+    for joint in list(child.joints):
+        if joint.type == mujoco.mjtJoint.mjJNT_FREE:  # the importer has said so
+            child.delete(joint)
     model = child.compile()
     home = _home(model)
     for kind in ("keys", "lights", "cameras", "sensors"):
@@ -148,8 +151,8 @@ def drives(model: Any, anatomy: Anatomy) -> list[Drive]:
             low, high = (float(value) for value in model.jnt_range[index])
             drive = Drive(model.actuator(i).name, fingers[index], False, low, high, (fingers[index],))
             found.setdefault(drive.target, drive)
-        elif model.actuator_trntype[i] == mujoco.mjtTrn.mjTRN_TENDON and (drive := _tendon(model, i, index, fingers)):
-            found.setdefault(drive.target, drive)
+        elif model.actuator_trntype[i] == mujoco.mjtTrn.mjTRN_TENDON and (pull := _tendon(model, i, index, fingers)):
+            found.setdefault(pull.target, pull)
     return list(found.values())
 
 
@@ -172,12 +175,13 @@ def free_drives(model: Any, anatomy: Anatomy) -> list[Drive]:
         for k in range(model.neq)
         if model.eq_type[k] == mujoco.mjtEq.mjEQ_JOINT and model.eq_obj2id[k] >= 0
     }
-    ids = [model.joint(name).id for name in anatomy.finger_joints]
-    return [
-        Drive(f"drive_{model.joint(j).name}", model.joint(j).name, False, *map(float, model.jnt_range[j]), (model.joint(j).name,))
-        for j in ids
-        if j not in followers
-    ]
+    found = []
+    for name in anatomy.finger_joints:
+        joint = model.joint(name).id
+        if joint not in followers:
+            low, high = (float(value) for value in model.jnt_range[joint])
+            found.append(Drive(f"drive_{name}", name, False, low, high, (name,)))
+    return found
 
 
 def drop_actuators(spec: Any) -> None:

@@ -47,7 +47,7 @@ def import_robot(path: Path, wishes: Wishes) -> ImportedRobot:
         EmbodimentError: there is a robot of that name already.
     """
     parsed = models.parse(path)
-    faults = list(parsed.faults)
+    faults = [*parsed.faults, *_free_faults(parsed)]
     parsed = replace(parsed, files=body.light(parsed.files), text=_stl_names(parsed))
     try:
         spec, home = body.on_base(parsed)
@@ -59,11 +59,11 @@ def import_robot(path: Path, wishes: Wishes) -> ImportedRobot:
         anatomy, palms = dissect(model, None if wishes.palm is None else body.PREFIX + wishes.palm.removeprefix(body.PREFIX))
     except NoArm as error:
         faults.append(Fault(str(error), "import an arm with a two-finger gripper as one model"))
-        raise ImportRefused(path, [*faults, *_free_faults(model)]) from error
+        raise ImportRefused(path, faults) from error
     if np.linalg.norm(off := _off_center(model, anatomy)) > 1e-3:
-        spec, home = body.on_base(parsed, shift=-off)
+        spec, home = body.on_base(parsed, shift=tuple(float(value) for value in -off))
         model = spec.compile()
-    faults += [*_free_faults(model), *_actuator_faults(model, anatomy, parsed.urdf), *_range_faults(model, anatomy)]
+    faults += [*_actuator_faults(model, anatomy, parsed.urdf), *_range_faults(model, anatomy)]
     if any(not (wishes.repair and fault.cured) for fault in faults):
         raise ImportRefused(path, faults)
     notes = [f"mended: {fault.what}; {fault.cured}" for fault in faults]
@@ -91,7 +91,7 @@ def import_robot(path: Path, wishes: Wishes) -> ImportedRobot:
     model = spec.compile()
     record = _record(path, wishes, model, anatomy, hand, tried, opened, closed, found, speeds, greatest)
     guesses = _guesses(record, anatomy, palms, arm_home is not None)
-    record = record.model_copy(update={"guesses": guesses, "notes": tuple([*notes, *_notes(tried, speeds)])})
+    record = record.model_copy(update={"guesses": guesses, "notes": (*notes, *_notes(tried, speeds))})
     kept = store.save(record, spec.to_xml(), dict(parsed.files), replace=wishes.replace)
     try:
         validate(store.as_robot(kept))
@@ -120,10 +120,13 @@ def _off_center(model: Any, anatomy: Anatomy) -> Float:
 # Faults
 
 
-def _free_faults(model: Any) -> list[Fault]:
-    free = [model.joint(j).name for j in range(model.njnt) if model.jnt_type[j] == mujoco.mjtJoint.mjJNT_FREE]
-    what = f"its base floats (free joint {', '.join(free)})"
-    return [Fault(what, "remove the joint: only robots that stand fast can be imported")] if free else []
+def _free_faults(parsed: models.Parsed) -> list[Fault]:
+    """A base that floats: an MJCF says so, in a URDF nothing does."""
+    root = ElementTree.fromstring(parsed.text)
+    free = [joint for joint in root.iter("joint") if joint.get("type") in ("free", "floating")] + list(root.iter("freejoint"))
+    names = ", ".join(joint.get("name", "without a name") for joint in free)
+    remedy = "remove the joint: only robots that stand fast can be imported"
+    return [Fault(f"its base floats (free joint {names})", remedy)] if free else []
 
 
 def _actuator_faults(model: Any, anatomy: Anatomy, urdf: bool) -> list[Fault]:
@@ -209,8 +212,8 @@ def _fitted(qpos: Float, spec: Any) -> Float:
 
 
 def _record(
-    path: Path, wishes: Wishes, model: Any, anatomy: Anatomy, hand: jaws.Jaws, tried: posture.Found,
-    opened: Sequence[float], closed: Sequence[float], found: Sequence[body.Drive], speeds: Sequence[float], greatest: Sequence[float],
+    path: Path, wishes: Wishes, model: Any, anatomy: Anatomy, hand: jaws.Jaws, tried: posture.Found, opened: Sequence[float],
+    closed: Sequence[float], found: Sequence[body.Drive], speeds: Sequence[float], greatest: Sequence[float],
 ) -> RobotRecord:  # fmt: skip
     at = [int(model.joint(name).qposadr[0]) for name in anatomy.finger_joints]
     data = mujoco.MjData(model)

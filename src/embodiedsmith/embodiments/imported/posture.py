@@ -98,7 +98,7 @@ def _by_construction(postures: Postures, samples: Float) -> set[tuple[str, str]]
 def _home(
     postures: Postures, samples: Float, origin: Float, reach: float, given: Sequence[float] | None, excluded: set[tuple[str, str]]
 ) -> Float:
-    target = origin + [BEFORE * reach, 0.0, 0.0]
+    target = origin + np.array([BEFORE * reach, 0.0, 0.0])
     target[2] = ABOVE * reach + min(origin[2], 0.2)
     middle, half = (postures.low + postures.high) / 2, (postures.high - postures.low) / 2
     half = np.maximum(half, 1e-6)
@@ -109,7 +109,7 @@ def _home(
         aim = 8.0 * (1.0 + turn[2, 2])
         level = 1.0 - turn[1, 1] ** 2  # fingers close sideways
         limits = 0.15 * float(np.mean(((arm - middle) / half) ** 4))
-        return off + aim + level + limits
+        return float(off + aim + level + limits)
 
     if given is not None:
         arm = np.asarray(given, dtype=np.float64)

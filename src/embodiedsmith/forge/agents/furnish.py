@@ -169,9 +169,9 @@ class Furnishing:
 
     def _measure(self, liquid: Thing) -> None:
         """So much of a liquid that what it is in is half full, and what it goes into does not run over."""
-        if liquid.place is None:
-            liquid.place = ("inside", Ref(self._jug()))
-        rooms = [FULL * _room(liquid.place[1].thing.asset)]
+        place = liquid.place or ("inside", Ref(self._jug()))
+        liquid.place = place
+        rooms = [FULL * _room(place[1].thing.asset)]
         rooms += [HEAPED * _room(e.args[-1].thing.asset) for e in self.effects if e.name in ("poured", "filled")]
         param = categories()[liquid.category].params["volume"]
         assert param.low is not None and param.high is not None

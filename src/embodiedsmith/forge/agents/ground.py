@@ -238,9 +238,9 @@ class Grounding:
         targets = self._targets(command.destination, liquids)
         for liquid in liquids if targets else ():
             target = targets[0].thing
-            if liquid.thing.place is None:
-                liquid.thing.place = ("inside", Ref(self._jug(target)))
-            if liquid.thing.place[1].thing is target:
+            place = liquid.thing.place or ("inside", Ref(self._jug(target)))
+            liquid.thing.place = place
+            if place[1].thing is target:
                 self.stage.reasons.append(f"'{_name(liquid.thing)}' is in the {_name(target)} from the start")
             params = () if command.share == 1.0 else (("fraction", command.share),)
             if command.action == "pour":

@@ -61,7 +61,6 @@ RESULTS: dict[str, tuple[str, ...]] = {
 }
 
 SHARES: dict[str, tuple[str, ...]] = {
-    "1": _words("全部, 所有"),
     "0.75": _words("四分之三"),
     "0.5": _words("一半, 半"),
     "0.25": _words("四分之一"),

@@ -1,7 +1,7 @@
 """drape(cloth, item, place): lay a cloth over something.
 
-The cloth is pinched in the middle of its leading edge and lifted until it hangs free; its lower edge is set down on the near side, and
-the hand goes up over the item and down on the far side, so that the cloth is laid over it from edge to edge.
+The cloth is pinched in the middle of its leading edge and lifted until it hangs free; its lower edge is set down on the near
+side, and the hand goes up over the item and down on the far side, so that the cloth is laid over it from edge to edge.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """fold(cloth, place): fold a cloth in half where it lies, edge on edge.
 
-One corner is carried over to the one it is to lie on, and most of the cloth comes along; then, as long as the goal's own margin is
-not enough, the corner that is farthest off is carried there.
+One corner is carried over to the one it is to lie on, and most of the cloth comes along; then, as long as the goal's own margin
+is not enough, the corner that is farthest off is carried there.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _ways(control: Controller, item: str) -> Iterator[tuple[Pair, Pair]]:
 
 
 def _first(control: Controller, item: str) -> tuple[tuple[Pair, Pair], Pair]:
-    """The first way to fold of which both corners are in reach, from where they are to where they go, and the corner to begin with."""
+    """The first way to fold of which both corners are in reach from where they are to where they go, and where to begin."""
     failure: MotionError | None = None
     control.look()
     for pairs in _ways(control, item):
@@ -105,7 +105,7 @@ def _over(control: Controller, item: str, pair: Pair) -> list[tf.Float]:
     length = float(np.linalg.norm(by))
     by *= (length + BEYOND) / max(length, 1e-6)
     lower = min(0.0, float(points[pair[1]][2] - points[pair[0]][2]))
-    return arc(np.zeros(3), by + (0.0, 0.0, PUT + lower), RISE * length + 0.01)
+    return arc(np.zeros(3), np.array([by[0], by[1], PUT + lower]), RISE * length + 0.01)
 
 
 def _turn_over(control: Controller, item: str, pair: Pair) -> None:

@@ -29,7 +29,7 @@ EMPTY = 0.004  # share that stays behind as drops
 PATIENCE = 30  # control steps without more running out at the end of the tipping
 ROUNDS = 6
 SETTLE = 16  # control steps for what is in the air to land
-LAG = 0.35  # [s] for which it goes on running as it does when the vessel is turned back
+LAG = 0.5  # [s] for which it goes on running as it does when the vessel is turned back
 BACK_BY = 0.35  # [rad] turned back between rounds
 
 

@@ -59,7 +59,7 @@ def _middle(reach: Float) -> Float:
 
 
 def _within(hull: Float, at: Float, towards: Float) -> Float:
-    """How far a convex polygon (k, 2) reaches from a point (2,) in level directions (2, n), shape (n,); negative outside of it."""
+    """How far a convex polygon (k, 2) reaches from a point (2,) in level directions (2, n), shape (n,); negative outside."""
     edges = np.roll(hull, -1, axis=0) - hull
     normals = np.stack([edges[:, 1], -edges[:, 0]], axis=1) / np.linalg.norm(edges, axis=1)[:, None]
     depth = ((hull - at) * normals).sum(axis=1)  # of the point behind every edge
@@ -104,7 +104,9 @@ def near_misses(world: World, args: Args, params: Params) -> Iterator[NearMiss]:
 PREDICATE = PredicateKind(
     name="covers",
     roles=(Role("cloth", "cloth"), Role("item", "thing")),
-    params={"part": Param(0.8, "1", "how much of the item's outline, from its middle, the cloth must reach past", stricter_up=True)},
+    params={
+        "part": Param(0.8, "1", "how much of the item's outline, from its middle, the cloth must reach past", stricter_up=True)
+    },
     bind=bind,
     check=check,
     lets_go=True,

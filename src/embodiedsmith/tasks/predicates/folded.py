@@ -21,8 +21,8 @@ def bind(probe: Probe, args: Args, params: Params) -> Bound:
     """Margin [m]: the least of
 
     - by how much the outline seen from above is smaller than `ratio` of the flat cloth, as a length of its longer side,
-    - of the better of the two ways to fold it edge on edge: by how much corners that are to meet are nearer than `corners`, and the
-      ends of the crease farther apart than `STRETCHED`,
+    - of the better of the two ways to fold it edge on edge: by how much corners that are to meet are nearer than `corners`, and
+      the ends of the crease farther apart than `STRETCHED`,
     - how much lower than `LOW` it lies.
 
     While it is in a hand, at most `HELD`.
@@ -74,9 +74,9 @@ def near_misses(world: World, args: Args, params: Params) -> Iterator[NearMiss]:
     diagonal = (spread[d] - spread[a]) / np.linalg.norm(spread[d] - spread[a])
     yield laid("folded corner to corner", item, creased(spread, middle, diagonal))
     half = creased(spread, middle, axis)
-    short = half.copy()
+    turned = ((spread - middle) @ axis > 0)[:, None]
     near = np.clip(1 - np.linalg.norm(half - half[d], axis=1) / (0.5 * length), 0.0, 1.0)[:, None]
-    yield laid("one corner short", item, short + 1.5 * params["corners"] * near * axis)
+    yield laid("one corner short", item, half + 1.5 * params["corners"] * turned * near * axis)
     yield laid("crumpled into a heap", item, middle + 0.3 * (half - middle))
     yield laid("hanging from a corner", item, half + [0.0, 0.0, 0.1] * near)
 
