@@ -128,7 +128,8 @@ class Fingertips:
 
     def _posture(self, k: int, closing: float) -> tf.Float:
         opened, closed = np.asarray(self.hand.open_qpos), np.asarray(self.hand.closed_qpos)
-        return (opened + closing * (closed - opened))[self._order[k]]
+        posture: tf.Float = (opened + closing * (closed - opened))[self._order[k]]
+        return posture
 
     def _forward(self, k: int, joints: tf.Float) -> tf.Float:
         data = self._data
