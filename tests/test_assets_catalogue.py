@@ -222,7 +222,7 @@ def handles() -> list[tuple[str, Handle]]:
 @pytest.mark.parametrize(("name", "handle"), handles(), ids=lambda value: value if isinstance(value, str) else value.name)
 def test_a_hand_fits_round_every_handle(name: str, handle: Handle) -> None:
     """Open fingers, 20 mm wide and 15 mm thick, with a palm behind them, go round the bar without touching anything."""
-    assert handle.length >= 0.095
+    assert handle.length >= 0.095 or handle.knob
     asset = assets.build(AssetSpec(category=name))
     scene = mujoco.MjSpec()
     scene.worldbody.add_geom(name="ground", type=mujoco.mjtGeom.mjGEOM_PLANE, size=[3, 3, 0.1])

@@ -119,6 +119,16 @@ def opened(all_of: Everything) -> Iterator[Situation]:
             yield (name if fraction < 0.9 else item,), {"fraction": fraction}
 
 
+def turned(all_of: Everything) -> Iterator[Situation]:
+    for name in all_of.world.joint_qpos:
+        item, joint = name.split(".")
+        info = all_of.world.assets[item].joints[joint]
+        if info.kind == "hinge":
+            for angle in (0.3, 0.6, 1.1):
+                put_joint(all_of.reset(), name, 0.95 * info.open)
+                yield (name,), {"angle": angle}
+
+
 def closed(all_of: Everything) -> Iterator[Situation]:
     for name in all_of.world.joint_qpos:
         all_of.reset()
@@ -239,7 +249,7 @@ def between(all_of: Everything) -> Iterator[Situation]:
 HOLDS: dict[str, Callable[[Everything], Iterator[Situation]]] = {
     "at": at, "behind": side("behind"), "between": between, "closed": closed, "grasped": grasped,
     "in_front_of": side("in_front_of"), "inside": inside, "left_of": side("left_of"), "lifted": lifted, "near": near, "on": on,
-    "open": opened, "right_of": side("right_of"), "touching": touching, "unmoved": unmoved,
+    "open": opened, "right_of": side("right_of"), "touching": touching, "turned": turned, "unmoved": unmoved,
     "upright": every_thing({"angle": math.radians(10.0)}),
 }  # fmt: skip
 LEAST = {"on": 40, "inside": 30}  # situations in which it holds at least; 5 for the others

@@ -12,15 +12,18 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import mujoco
 import numpy as np
 from scipy.optimize import linprog
 
+from embodiedsmith import assets
 from embodiedsmith.assets.asset import Asset
 from embodiedsmith.assets.fragment import COLLISION_GROUP
 from embodiedsmith.embodiments.description import Fingertip, Gripper
-from embodiedsmith.motion.kinematics import Kinematics
+from embodiedsmith.motion.kinematics import Kinematics, kinematics
+from embodiedsmith.spec import AssetSpec
 from embodiedsmith.world import transforms as tf
 
 OPEN = 0.022  # [m] by which fingertips stay off the surface before they close
@@ -109,12 +112,12 @@ def _edges(touch: Touch, centre: tf.Float, size: float, friction: float) -> tf.F
 class Fingertips:
     """The fingers of one hand, in the frame of its tool."""
 
-    def __init__(self, kinematics: Kinematics) -> None:
-        self.hand = kinematics.arm.gripper
+    def __init__(self, arm: Kinematics) -> None:
+        self.hand = arm.arm.gripper
         self.tips = self.hand.fingertips
-        model = self._model = kinematics.model
+        model = self._model = arm.model
         self._data = mujoco.MjData(model)
-        self._tool = model.site(kinematics.arm.tcp_site).id
+        self._tool = model.site(arm.arm.tcp_site).id
         self._sites = [model.site(tip.site).id for tip in self.tips]
         joints = [[model.joint(name) for name in tip.joints] for tip in self.tips]
         self._qpos = [np.array([j.qposadr[0] for j in chain]) for chain in joints]
@@ -128,7 +131,8 @@ class Fingertips:
 
     def _posture(self, k: int, closing: float) -> tf.Float:
         opened, closed = np.asarray(self.hand.open_qpos), np.asarray(self.hand.closed_qpos)
-        return (opened + closing * (closed - opened))[self._order[k]]
+        posture: tf.Float = (opened + closing * (closed - opened))[self._order[k]]
+        return posture
 
     def _forward(self, k: int, joints: tf.Float) -> tf.Float:
         data = self._data
@@ -205,3 +209,22 @@ class Fingertips:
             if hand is not None and wrench_closure(touches, middle[:3], size) > CLOSURE:
                 return hand
         return None
+
+
+@lru_cache(maxsize=4096)
+def fitted(robot: str, arm: int, spec: str, pose: bytes, width: float) -> Gripper | None:
+    """`Fingertips.grasp`, remembered: for an asset's spec as JSON and the bytes of a tool pose in its frame."""
+    T_item_tcp = np.frombuffer(pose, dtype=np.float64).reshape(4, 4)
+    surface, asset = _surface(spec)
+    return _fingertips(robot, arm).grasp(surface, asset, T_item_tcp, width)
+
+
+@lru_cache(maxsize=64)
+def _surface(spec: str) -> tuple[Surface, Asset]:
+    asset = assets.build(AssetSpec.model_validate_json(spec))
+    return Surface(asset), asset
+
+
+@lru_cache(maxsize=8)
+def _fingertips(robot: str, arm: int) -> Fingertips:
+    return Fingertips(kinematics(robot, arm))

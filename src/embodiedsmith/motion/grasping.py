@@ -13,7 +13,7 @@ from embodiedsmith.embodiments.description import Gripper
 from embodiedsmith.motion.collision import Hit
 from embodiedsmith.motion.controller import Controller, opening
 from embodiedsmith.motion.errors import MotionError
-from embodiedsmith.motion.fingertips import Fingertips, Surface
+from embodiedsmith.motion.fingertips import fitted
 from embodiedsmith.motion.kinematics import POSITION_TOLERANCE, Solution
 from embodiedsmith.spec import split_reference
 from embodiedsmith.world import transforms as tf
@@ -201,13 +201,13 @@ class _Fingers:
     def __init__(self, control: Controller, item: str, out: tf.Float | None) -> None:
         self._control, self._item, self._out = control, item, out
         self._asset = control.world.assets[item]
-        self._tips, self._surface = Fingertips(control.kin), Surface(self._asset)
 
     def around(self, T_world_tcp: tf.Float, width: float) -> tuple[Gripper, tuple[tf.Float, tf.Float]] | None:
         """The hand that holds the item from a tool pose with wrench closure, and its way there; the checker then wears it."""
         control = self._control
         T_item_tcp = tf.inverse(control.world.item_pose(self._item)) @ T_world_tcp
-        hand = self._tips.grasp(self._surface, self._asset, T_item_tcp, width)
+        key = np.round(T_item_tcp, 5).tobytes()  # what is remembered depends on nothing finer
+        hand = fitted(control.robot.name, control.index, self._asset.spec.model_dump_json(), key, width)
         if hand is None:
             return None
         control.checker.hand = hand

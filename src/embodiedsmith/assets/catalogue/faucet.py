@@ -40,7 +40,7 @@ def build(spec: AssetSpec, params: Params) -> Asset:
     fragment.joint(body, "hinge", axis=(0.0, 0.0, 1.0), travel=TRAVEL, damping=0.05, friction=0.10)
     handle = Handle(
         name=body, body=body, joint=body, center=(0.0, -HELD, up), axis=(0.0, 1.0, 0.0), outward=(0.0, 0.0, 1.0),
-        radius=LEVER, length=0.09, push=(0.0, -HELD, up + LEVER),
+        radius=LEVER, length=0.10, push=(0.0, -HELD, up + LEVER),
     )  # fmt: skip
     return fragment.finish(Affordances(handles=(handle,)), fixed=True)
 
