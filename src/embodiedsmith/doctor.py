@@ -202,7 +202,7 @@ def _disk(folder: Path) -> Check:
 
 
 def _cache() -> Check:
-    from embodiedsmith.embodiments.meshes import cache_directory
+    from embodiedsmith.runtime.home import cache_directory
 
     return _writable("cache", cache_directory(), needed=False, remedy="set EMBODIEDSMITH_CACHE to a folder you may write to")
 

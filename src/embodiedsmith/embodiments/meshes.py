@@ -21,7 +21,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from embodiedsmith.runtime.home import cache_directory as cache_directory
+from embodiedsmith.runtime.home import cache_directory
 
 log = logging.getLogger(__name__)
 

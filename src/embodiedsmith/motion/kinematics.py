@@ -70,7 +70,7 @@ class Kinematics:
         self.mount, self._shoulder, self._stretch = self._measure()
 
     def _measure(self) -> tuple[tf.Float, tf.Float, float]:
-        """Where the first joint is and a point near the second in the base frame (3,), and how far [m] the tool gets from the latter."""
+        """Where the first joint is and a point near the second in the base frame (3,), and how far [m] the tool gets from it."""
         data = mujoco.MjData(self.model)
         mujoco.mj_kinematics(self.model, data)
         points = [data.xanchor[self.model.joint(j).id].copy() for j in self.arm.joints[1:]]

@@ -25,9 +25,17 @@ from embodiedsmith.world import World
 
 __all__ = ["Situation", "describe", "operators", "place_of", "plan", "progress", "search", "situations"]
 
-_ASKED = frozenset({
-    "wanted_held", "wanted_near", "wanted_touching", "wanted_posed", "wanted_beside", "wanted_between", "wanted_draped",
-})
+_ASKED = frozenset(
+    {
+        "wanted_held",
+        "wanted_near",
+        "wanted_touching",
+        "wanted_posed",
+        "wanted_beside",
+        "wanted_between",
+        "wanted_draped",
+    }
+)
 _ARRANGES = frozenset({*ARRANGED, "touching", "draped"})
 LASTING = frozenset({"at", "opened", "shut", "upright", *ARRANGED})
 """Facts that, once brought about by a stage of a sequence, are wanted by later ones too unless these undo them."""

@@ -382,6 +382,7 @@ class Chinese:
             things = self.things.things()
         command = Command(action="pour", word=verb.text, themes=things, source=source, share=self._took_share())
         self._add(self._destination(command, inside=True, ends=True))
+
     def _named_hand(self) -> bool:
         """Read a hand, and remember it for the verb that comes."""
         token = self.cursor.take("hand")

@@ -236,7 +236,9 @@ class Deeds:
         themes = self.things.things() if self.things.at_thing() else ()
         hands = self._hands()
         if not hands:
-            raise self.cursor.stuck(f"there is nobody to hand things to; of a robot's hands, say which: '{verb.text} ... to the right hand'")
+            raise self.cursor.stuck(
+                f"there is nobody to hand things to; of a robot's hands, say which: '{verb.text} ... to the right hand'"
+            )
         giver = OTHER[hands[-1]] if len(hands) == 1 else hands[0]
         self.add(Command(action="hand", word=verb.text, themes=themes, hands=(giver, hands[-1])))
 

@@ -16,8 +16,26 @@ HeadKind = Literal["category", "tag", "part", "pronoun", "one"]
 Quantity = Literal["one", "some", "each"]
 Superlative = Literal["largest", "smallest", "tallest", "shortest", "leftmost", "rightmost", "nearest", "farthest"]
 
-Action = Literal["put", "take", "remove", "lift", "grasp", "touch", "open", "close", "turn", "stack", "upright", "contact",
-    "squeeze", "straighten", "pour", "fill", "fold", "cover", "hand",
+Action = Literal[
+    "put",
+    "take",
+    "remove",
+    "lift",
+    "grasp",
+    "touch",
+    "open",
+    "close",
+    "turn",
+    "stack",
+    "upright",
+    "contact",
+    "squeeze",
+    "straighten",
+    "pour",
+    "fill",
+    "fold",
+    "cover",
+    "hand",
 ]
 
 

@@ -12,8 +12,9 @@ Placed = Literal["on", "inside", "near", "left_of", "right_of", "in_front_of", "
 PLACED: frozenset[str] = frozenset(get_args(Placed))
 """Predicates that put their first argument to their second, or between it and their third."""
 MOVING = PLACED | {
-    "at", "lifted", "grasped", "squeezed", "straightened", "folded", "covers", "upright", "touching", "in_left_hand", "in_right_hand",
-}
+    "at", "lifted", "grasped", "squeezed", "straightened", "folded", "covers", "upright", "touching", "in_left_hand",
+    "in_right_hand",
+}  # fmt: skip
 """Predicates whose first argument is handled."""
 
 

@@ -80,7 +80,7 @@ class _Pouring:
 
 
 def wanted(control: Controller, liquid: str, target: str) -> Predicate:
-    """What the goal says of a liquid and what it goes into: `poured` or `filled`, of the last stage up to the present that says so."""
+    """What the goal says of a liquid and what it goes into: `poured` or `filled`, of the last stage so far that says so."""
     for stage in control.stages(control.stage):
         for p in stage:
             if p.name == "poured" and p.args[0] == liquid and split_reference(p.args[1])[0] == target:

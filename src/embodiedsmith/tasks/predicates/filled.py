@@ -13,7 +13,7 @@ from embodiedsmith.world import World
 
 
 def bind(probe: Probe, args: Args, params: Params) -> Bound:
-    """Margin [1]: share of the container's room, up to its rim, that liquid takes, minus `level`; of several cavities, the best."""
+    """Margin [1]: share of the container's room, up to its rim, that liquid takes, minus `level`; of several, the best."""
     world, level = probe.world, params["level"]
     references = vessels(world, args[0])
 

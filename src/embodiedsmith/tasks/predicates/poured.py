@@ -22,7 +22,7 @@ SHARES: dict[float, dict[Language, str]] = {
 
 
 def bind(probe: Probe, args: Args, params: Params) -> Bound:
-    """Margin [1]: `tolerance` minus how far the share of the liquid in the container is from `fraction`; of all of it, below it."""
+    """Margin [1]: `tolerance` minus how far the share of the liquid in the container is from `fraction`, or of all, below it."""
     share = share_in(probe, args[0], vessels(probe.world, args[1]))
     fraction, tolerance = params["fraction"], params["tolerance"]
     return Bound(lambda: tolerance - abs(share() - fraction))

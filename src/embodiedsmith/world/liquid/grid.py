@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError, cKDTree
 
-from embodiedsmith.embodiments.meshes import cache_directory
 from embodiedsmith.runtime.files import StorageError, write_atomic
+from embodiedsmith.runtime.home import cache_directory
 from embodiedsmith.world import transforms as tf
 
 Float = NDArray[np.float64]

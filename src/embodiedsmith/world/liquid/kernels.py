@@ -20,7 +20,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from embodiedsmith.embodiments.meshes import cache_directory
+from embodiedsmith.runtime.home import cache_directory
 
 if not numba.config.CACHE_DIR:  # beside the code it could be read-only
     numba.config.CACHE_DIR = str(cache_directory() / "numba")
