@@ -33,8 +33,8 @@ DAMPING = 0.004
 HUNG = 3.0
 """[N/m] Stiffness of every node's slides: little beside the material's, enough to turn the core."""
 NODE_DAMPING = 0.05
-"""[N s/m] Of every node's slides, against the core. Without it pads as stiff as those of fingers, on nodes of a gram, are more than
-the solver resolves: blocks that are no cubes, held level by their middle, blew up when they were lifted."""
+"""[N s/m] Of every node's slides, against the core. Without it pads as stiff as those of fingers, on nodes of a gram, are more
+than the solver resolves: blocks that are no cubes, held level by their middle, blew up when they were lifted."""
 AT_REST = 1 << 10
 """Contact type of the block at rest; nothing in physics has an affinity to it."""
 _CENTER = 13
