@@ -103,8 +103,8 @@ def test_what_was_imported_changes_no_other_draw(tmp_path: Path) -> None:
 
 def test_the_same_file_gives_the_same_thing(tmp_path: Path) -> None:
     path = written(cup(), tmp_path / "beaker.obj")
-    first = api.import_asset(path, name="beaker")
-    assert api.import_asset(path, name="beaker", replace=True).category == first.category
+    first = api.import_asset(path, name="gizmo")
+    assert api.import_asset(path, name="gizmo", replace=True).category == first.category
 
 
 def test_a_scenario_of_a_changed_import_is_refused(tmp_path: Path) -> None:
@@ -241,7 +241,7 @@ def ends_inside(kept: store.Imported) -> bool:
 )
 def test_a_vessel_has_its_true_mass_and_holds_a_ball(tmp_path: Path, radius: float, height: float, wall: float) -> None:
     mesh = cup(radius, height, wall)
-    kept = api.import_asset(written(mesh, tmp_path / "beaker.obj"), name="beaker", density=DENSITY)
+    kept = api.import_asset(written(mesh, tmp_path / "beaker.obj"), name="gizmo", density=DENSITY)
     true = DENSITY * np.pi * (radius**2 * height - (radius - wall) ** 2 * (height - 0.005))
     assert assets.build(spec(kept)).mjspec.compile().body_mass.sum() == pytest.approx(true, rel=0.02)
     cavity = assets.build(spec(kept)).affordances.cavity()
@@ -252,19 +252,19 @@ def test_a_vessel_has_its_true_mass_and_holds_a_ball(tmp_path: Path, radius: flo
 
 
 def test_what_is_closed_or_upside_down_is_no_vessel(tmp_path: Path) -> None:
-    solid = api.import_asset(written(trimesh.creation.cylinder(0.03, 0.07), tmp_path / "puck.obj"), name="puck")
+    solid = api.import_asset(written(trimesh.creation.cylinder(0.03, 0.07), tmp_path / "puck.obj"), name="widget")
     assert solid.record.hollow is None
     assert solid.record.top is not None
     over = cup()
     over.apply_transform(trimesh.transformations.rotation_matrix(np.pi, [1, 0, 0]))
-    kept = api.import_asset(written(over, tmp_path / "over.obj"), name="beaker")
+    kept = api.import_asset(written(over, tmp_path / "over.obj"), name="gizmo")
     assert kept.record.hollow is None
 
 
 def test_what_tips_over_is_kept_as_it_lies(tmp_path: Path) -> None:
     rod = trimesh.creation.box((0.02, 0.03, 0.2))
     rod.apply_transform(trimesh.transformations.rotation_matrix(0.6, [0, 1, 0]))
-    kept = api.import_asset(written(rod, tmp_path / "rod.obj"), name="rod", density=DENSITY)
+    kept = api.import_asset(written(rod, tmp_path / "rod.obj"), name="gizmo", density=DENSITY)
     assert any("tips over" in note for note in kept.record.notes)
     assert sorted(assets.build(spec(kept)).size)[:2] == pytest.approx([0.02, 0.03], abs=0.002)
 
@@ -275,7 +275,7 @@ def test_gltf_has_y_up(tmp_path: Path) -> None:
 
 
 def test_what_no_hand_can_hold_is_said_to_be_so(tmp_path: Path) -> None:
-    kept = api.import_asset(written(box(0.12), tmp_path / "crate.obj"), name="crate", density=100)
+    kept = api.import_asset(written(box(0.12), tmp_path / "crate.obj"), name="gizmo", density=100)
     assert kept.record.grasps == ()
     assert any("no grasp" in note for note in kept.record.notes)
 

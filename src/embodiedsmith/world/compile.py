@@ -13,6 +13,7 @@ import mujoco
 import numpy as np
 
 from embodiedsmith import assets, embodiments
+from embodiedsmith.assets import softbody
 from embodiedsmith.assets.asset import Asset
 from embodiedsmith.assets.category import InvalidAsset, UnknownCategory
 from embodiedsmith.embodiments import contact
@@ -76,6 +77,7 @@ def compile_scenario(scenario: Scenario, *, physics_hz: int = PHYSICS_HZ) -> Com
         model = spec.compile()
     except ValueError as error:
         raise CompileError(f"MuJoCo refuses the model: {error}", where=scenario.id) from error
+    softbody.damp(model)
     if spilling := vessel.faults(model, scenario.scene, built):
         raise CompileError("a liquid has no place to be", where=scenario.id, faults=spilling)
     return Compiled(scenario, spec, model, robot, built, nominal)
