@@ -32,7 +32,7 @@ DAMPING = 0.004
 """[s] Time constant of the material's own damping."""
 HUNG = 3.0
 """[N/m] Stiffness of every node's slides: little beside the material's, enough to turn the core."""
-NODE_DAMPING = 0.05
+NODE_DAMPING = 0.3
 """[N s/m] Of every node's slides, against the core. Without it pads as stiff as those of fingers, on nodes of a gram, are more
 than the solver resolves: blocks that are no cubes, held level by their middle, blew up when they were lifted."""
 AT_REST = 1 << 10
