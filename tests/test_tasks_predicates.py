@@ -408,7 +408,7 @@ def test_every_predicate_has_words_in_both_languages(name: str) -> None:
         assert words.verbs
         for template in (words.do, words.undo):
             numbers = dict.fromkeys(kind.params, 1.0)
-            text = template.format(*(f"<{k}>" for k in range(len(kind.roles))), **numbers)
+            text = template.format(*(f"<{k}>" for k in range(len(kind.roles))), **numbers, **kind.phrases(numbers, language))
             assert all(f"<{k}>" in text for k in range(len(kind.roles)))
     assert kind.leads_to <= set(predicate_names())
 

@@ -5,12 +5,15 @@ import math
 from embodiedsmith.assets.asset import Affordances, Asset, Handle
 from embodiedsmith.assets.category import Category, Param, Params
 from embodiedsmith.assets.fragment import Finish, Fragment
+from embodiedsmith.assets.lathe import add_hollow
 from embodiedsmith.spec import AssetSpec
 
 FOOT, FOOT_HEIGHT = 0.035, 0.012
 """Radius and height of the flange that it is bolted down by [m]."""
 COLUMN, SPOUT = 0.019, 0.012
 """Radii of the column and of the spout [m]."""
+WALL = 0.003
+"""Thickness of the column's wall [m]; spout, lever and foot are cast solid."""
 LEVER, TIP = 0.008, 0.011
 """Radii of the lever and of the ball at its end [m]."""
 LEVER_LENGTH = 0.135
@@ -23,19 +26,20 @@ TRAVEL = math.radians(115.0)
 
 
 def build(spec: AssetSpec, params: Params) -> Asset:
-    """A column of cylinders, a spout of capsules; the part is `lever`, which points to the left when shut."""
+    """A hollow column on a flange, a spout of capsules; the part is `lever`, which points to the left when shut."""
     fragment = Fragment(spec, color="silver", material="steel")
     metal, height, reach = fragment.main, params.number("height"), params.number("reach")
-    hollow = 0.35 * metal.material.density
     fragment.cylinder("root", (0, 0, 0), (0, 0, FOOT_HEIGHT), FOOT, metal)
-    fragment.cylinder("root", (0, 0, FOOT_HEIGHT), (0, 0, height), COLUMN, metal, density=hollow)
+    outline = ((0.0, FOOT_HEIGHT), (COLUMN, FOOT_HEIGHT), (COLUMN, height), (0.0, height))
+    add_hollow(fragment, "root", outline, WALL, metal)
+    fragment.cylinder("root", (0, 0, FOOT_HEIGHT), (0, 0, height), COLUMN, metal, visible=False, density=0.0)
     low, bend, end = 0.55 * height, (reach - 0.03, 0.0, 0.72 * height), (reach, 0.0, 0.60 * height)
-    fragment.capsule("root", (0, 0, low), bend, SPOUT, metal, density=hollow)
-    fragment.capsule("root", bend, end, SPOUT, metal, density=hollow)
+    fragment.capsule("root", (0, 0, low), bend, SPOUT, metal)
+    fragment.capsule("root", bend, end, SPOUT, metal)
     body = fragment.body("lever", (0.0, 0.0, height))
     up = CLEAR + LEVER
-    fragment.cylinder(body, (0, 0, 0.001), (0, 0, up + LEVER), 0.7 * COLUMN, metal, density=hollow)
-    fragment.capsule(body, (0, 0, up), (0, -LEVER_LENGTH, up), LEVER, metal, density=hollow)
+    fragment.cylinder(body, (0, 0, 0.001), (0, 0, up + LEVER), 0.7 * COLUMN, metal)
+    fragment.capsule(body, (0, 0, up), (0, -LEVER_LENGTH, up), LEVER, metal)
     fragment.sphere(body, (0, -LEVER_LENGTH, up), TIP, Finish.of("plastic", "black"))
     fragment.joint(body, "hinge", axis=(0.0, 0.0, 1.0), travel=TRAVEL, damping=0.05, friction=0.10)
     handle = Handle(

@@ -19,7 +19,7 @@ def build(spec: AssetSpec, params: Params) -> Asset:
     width, depth, height = (params.number(name) for name in ("width", "depth", "height"))
     radius, tall = params.number("diameter") / 2, params.number("knob_height")
     dark, light = Finish.of("plastic", "black"), Finish.of("plastic", "white")
-    fragment.box("root", (depth, width, height), (0, 0, height / 2), fragment.main, density=1200.0)
+    fragment.box("root", (depth, width, height), (0, 0, height / 2), fragment.main)
     body = fragment.body("knob", (0.0, 0.0, height))
     fragment.cylinder(body, (0, 0, 0.001), (0, 0, tall), radius, dark)
     fragment.box(body, (0.004, 0.8 * radius, 0.001), (0, -0.55 * radius, tall), light, collides=False)

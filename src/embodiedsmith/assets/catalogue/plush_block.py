@@ -27,7 +27,7 @@ CATEGORY = Category(
     title="Plush block",
     names={
         "en": ("plush block", "plush cube", "soft block", "soft cube", "plush toy", "soft toy", "stuffed toy"),
-        "zh": ("毛绒方块", "软积木", "毛绒积木", "布积木", "毛绒玩具", "软方块"),
+        "zh": ("毛绒方块", "毛绒块", "软积木", "毛绒积木", "布积木", "毛绒玩具", "软方块"),
     },
     role="object",
     tags=frozenset({"toy"}),
