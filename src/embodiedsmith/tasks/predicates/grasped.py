@@ -60,11 +60,12 @@ def out_of_hand(world: World, item: str, arm: int) -> Iterator[NearMiss]:
         return NearMiss(name, apply)
 
     nothing = np.zeros(3)
+    gap = _gap(world, loose, arm)
+    leaning = [at("leaning on one finger", 0.0, closing * gap), at("leaning on the other finger", 0.0, -closing * gap)]
+    leaning = [miss for miss in leaning if not _wedged(world, item, arm, miss)]
     yield NearMiss("opened a little, the fingers round it", partial(set_fingers, closing=loose, arm=arm))
     yield at("opened wide, the fingers round it", 0.0, nothing)
-    gap = _gap(world, loose)
-    yield at("leaning on one finger", 0.0, closing * gap)
-    yield at("leaning on the other finger", 0.0, -closing * gap)
+    yield from leaning
     out = tip - away[0] + _CLEAR
     yield at("slipped out, below the fingertips", loose, approach * out)
     yield at("slipped out, below fingers closed on nothing", 1.0, approach * out)
@@ -73,9 +74,19 @@ def out_of_hand(world: World, item: str, arm: int) -> Iterator[NearMiss]:
         yield at(f"beside the hand, on {name} side", loose, side * (high - low + SLIP))
 
 
-def _gap(world: World, loose: float) -> float:
+def _gap(world: World, loose: float, arm: int) -> float:
     """By what [m] a thing in the middle of the open hand must be off to lean on one finger."""
-    return loose * world.robot.arm.gripper.max_width / 2 + _NUDGE
+    return loose * world.robot.arms[arm].gripper.max_width / 2 + _NUDGE
+
+
+def _wedged(world: World, item: str, arm: int, miss: NearMiss) -> bool:
+    """Whether both fingers touch the item in that state: a mug held by its rim, moved aside, may fill the open hand, which holds
+    it then. The world stays as it is."""
+    before = world.save()
+    miss.apply(world)
+    both = all(world.touching(finger, item) for finger in world.fingers(arm))
+    world.restore(before)
+    return both
 
 
 PREDICATE = PredicateKind(
