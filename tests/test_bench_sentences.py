@@ -5,15 +5,50 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from embodiedsmith import embodiments
 from embodiedsmith.bench import bodies, briefs, sentences
 from embodiedsmith.bench.sentences import Sentence
+from embodiedsmith.forge.agents.rule import RuleAgent
 from embodiedsmith.runtime.errors import UsageError
+from embodiedsmith.spec import Brief, Predicate
+from embodiedsmith.tasks.goal import predicates
 
 LIFT = Sentence(text="lift the jar", group="one arm")
 UNKNOWN = Sentence(text="lift the flux capacitor", group="one arm")
+PASSED = "in_left_hand(stick), in_right_hand(stick)"
+MEANT = {
+    "put the banana in the bowl": "inside(banana, bowl)",
+    "stack the red block on the blue block": "on(block_1, block_2)",
+    "把苹果放到盘子上": "on(apple, plate)",
+    "pass the stick from the left hand to the right hand": PASSED,
+    "把木棍从左手递给右手": PASSED,
+    "put the apple in the bowl": "inside(apple, bowl)",
+    "put the can on the plate": "on(can, plate)",
+    "把瓶子放到盘子上": "on(bottle, plate)",
+    "把橙子放到盘子上": "on(orange, plate)",
+    "take the bottle from the table and put it in the fridge": "inside(bottle, fridge)",
+    "open the cabinet and put the can inside": "open(base_cabinet.door_left), inside(can, base_cabinet.door_left)",
+    "把苹果从桌子上拿到料理台上": "on(apple, counter)",
+    "fold the towel in half": "folded(towel)",
+    "cover the bowl with the napkin": "covers(napkin, bowl)",
+    "把毛巾对折": "folded(towel)",
+    "put the plush block in the box": "inside(plush_block, box)",
+    "squeeze the plush block": "squeezed(plush_block)",
+    "把毛绒块放到盘子上": "on(plush_block, plate)",
+    "pull the rope straight": "straightened(rope)",
+    "straighten the cord": "straightened(rope)",
+    "把绳子拉直": "straightened(rope)",
+    "put the bowl with the beans in it in the tray": "inside(bowl, tray)",
+    "lift the bowl with the beans in it": "lifted(bowl)",
+    "碗里有豆子，把碗放到盘子上": "on(bowl, plate)",
+    "pour the water from the jug into the bowl": "poured(water, bowl)",
+    "pour half of the water from the jug into the bowl": "poured(water, bowl, fraction=0.5)",
+    "把水壶里的水倒进碗里": "poured(water, bowl)",
+}
+"""What the sentences of `bodies.toml` ask for."""
 
 
 def test_trials_are_counted_kept_and_not_done_again(tmp_path: Path) -> None:
@@ -44,6 +79,23 @@ def test_the_suite_of_bodies_holds_three_sentences_a_group_and_knows_its_robots(
     with pytest.raises(UsageError) as caught:
         bodies.measure(only="gas")
     assert all(group in str(caught.value) for group in by_group)
+
+
+def test_the_suite_of_bodies_is_read_into_what_it_asks_for() -> None:
+    assert {s.text for s in bodies.requests()} == MEANT.keys()
+    for sentence in bodies.requests():
+        scenario = (
+            RuleAgent().propose(Brief(text=sentence.text, embodiment=sentence.robot, seed=0), np.random.default_rng(0)).scenario
+        )
+        assert ", ".join(map(told, predicates(scenario.task.goal))) == MEANT[sentence.text], sentence.text
+        assert scenario.embodiment.name == sentence.robot
+        matter = {"grains": ("beans", "bowl"), "liquid": ("water", "jug")}.get(sentence.group)
+        assert matter is None or {i.id: i.parent for i in scenario.scene.items}[matter[0]] == matter[1], sentence.text
+
+
+def told(asked: Predicate) -> str:
+    numbers = (f"{name}={value:g}" for name, value in asked.params.items())
+    return f"{asked.name}({', '.join((*asked.args, *numbers))})"
 
 
 def test_what_is_not_understood_is_named() -> None:
