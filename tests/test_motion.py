@@ -336,6 +336,20 @@ def test_timing_of_no_motion_is_one_row() -> None:
     np.testing.assert_array_equal(parametrize(np.vstack([here, here]), np.ones(2), np.ones(2), 0.05, stage="test"), here)
 
 
+@pytest.mark.parametrize("robot", ROBOTS)
+@pytest.mark.parametrize("length", [2e-6, 1e-5, 1e-4, 1e-3, 4e-3])
+def test_short_motions_are_timed_however_short(robot: str, length: float) -> None:
+    arm, dt = embodiments.get(robot).arm, 0.05
+    velocity, acceleration = np.asarray(arm.velocity_limits), np.asarray(arm.acceleration_limits)
+    for seed in range(20):
+        way = rng(seed).normal(size=len(arm.home))
+        path = np.array([arm.home, arm.home + length * way / np.abs(way).max()])
+        rows = parametrize(path, velocity, acceleration, dt, stage="test")
+        np.testing.assert_array_equal(rows[-1], path[-1])
+        fastest = 2 * np.sqrt(np.abs(path[1] - path[0]) / acceleration).max()
+        assert (len(rows) - 1) * dt <= 1.1 * fastest + 0.001
+
+
 def test_a_straight_motion_stays_straight_in_time() -> None:
     path = np.array([[0.0, 0.0, 0.0], [1.2, -0.6, 0.3]])
     rows = parametrize(path, np.full(3, 2.0), np.full(3, 5.0), 0.05, stage="test")

@@ -26,7 +26,7 @@ def parametrize(path: tf.Float, velocity: tf.Float, acceleration: tf.Float, dt: 
     """
     toppra.setup_logging("ERROR")
     knots = _densify(path)
-    if len(knots) < 2:
+    if len(knots) < 2 or _within_a_step(knots, velocity, acceleration, dt):
         return path[-1:]
     length = np.r_[0, np.cumsum(np.linalg.norm(np.diff(knots, axis=0), axis=1))]
     at = length / length[-1]
@@ -44,6 +44,12 @@ def parametrize(path: tf.Float, velocity: tf.Float, acceleration: tf.Float, dt: 
     times = np.arange(dt, trajectory.duration, dt)
     targets = trajectory(times) if len(times) else np.empty((0, path.shape[1]))
     return np.vstack([targets, path[-1:]])
+
+
+def _within_a_step(knots: tf.Float, velocity: tf.Float, acceleration: tf.Float, dt: float) -> bool:
+    """Whether every joint gets from rest to rest in `dt` [s]. So short a motion toppra often finds no parametrisation for."""
+    way = np.abs(np.diff(knots, axis=0)).sum(axis=0)
+    return bool((way <= np.minimum(velocity * dt / 2, acceleration * dt**2 / 4)).all())
 
 
 def _densify(path: tf.Float) -> tf.Float:

@@ -60,7 +60,7 @@ def grasp_plan(
         try:
             plan, taker = _for_hand_over(control, args, upcoming, failed, pairs)
         except MotionError:
-            raise error from None
+            raise error from error.__cause__  # which says what follows the grasp in a dead end
         control.inserted = (Step("hand_over", (args[0], control.robot.arms[taker].name), control.stage),)
         return plan
 
