@@ -251,7 +251,7 @@ def test_a_changed_robot_is_another(tmp_path: Path) -> None:
         api.import_robot(gantry(tmp_path), name="crane")
     new = api.import_robot(gantry(tmp_path, actuators=ARM.replace("300", "200") + GRIP), name="crane", replace=True)
     assert new.name != old.name
-    with pytest.raises(embodiments.UnknownRobot, match=re.escape(old.name)):
+    with pytest.raises(embodiments.UnknownRobot, match=f"{old.name}'; did you mean '{new.name}'"):
         embodiments.get(old.name)
     (Path(new.folder) / store.MODEL).write_text("<mujoco/>")
     store._parsed.cache_clear()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -155,6 +155,11 @@ class Category:
         """The tags and the role."""
         return self.tags | {self.role}
 
+    @property
+    def comes_in_sizes(self) -> bool:
+        """Whether a size word changes anything: a small jug is a jug like any other."""
+        return any(param.scales for param in self.params.values())
+
     def resolve(self, spec: AssetSpec) -> Params:
         """Parameter values for a spec: defaults, times the size word's factor where they scale, then overrides.
 
@@ -189,11 +194,12 @@ class Category:
 
 
 class UnknownCategory(UsageError):
-    """A category name that the catalogue does not have."""
+    """A category name that the catalogue does not have; `later` are those that have taken its place."""
 
-    def __init__(self, name: str, known: Iterable[str]) -> None:
+    def __init__(self, name: str, known: Iterable[str], later: Sequence[str] = ()) -> None:
         names = sorted(known)
-        super().__init__(f"no asset category '{name}'{_near(name, names)}", choices=names, remedy="`smith assets` describes them")
+        meant = _meant(later) if later else _near(name, names)
+        super().__init__(f"no asset category '{name}'{meant}", choices=names, remedy="`smith assets` describes them")
 
 
 class InvalidAsset(SmithError):
@@ -205,5 +211,8 @@ class InvalidAsset(SmithError):
 
 
 def _near(name: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(name, list(known), n=3, cutoff=0.6)
-    return f" (did you mean {' or '.join(close)}?)" if close else ""
+    return _meant(difflib.get_close_matches(name, list(known), n=3, cutoff=0.6))
+
+
+def _meant(names: Sequence[str]) -> str:
+    return f" (did you mean {' or '.join(names)}?)" if names else ""

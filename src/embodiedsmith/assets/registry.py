@@ -57,7 +57,7 @@ def category(name: str) -> Category:
         return found
     known = categories()
     if name not in known:
-        raise UnknownCategory(name, known)
+        raise UnknownCategory(name, known, [new for new in known if known[new].imported and store.same_thing(name, new)])
     return known[name]
 
 

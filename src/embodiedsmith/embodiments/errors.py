@@ -13,12 +13,12 @@ class EmbodimentError(SmithError):
 
 
 class UnknownRobot(EmbodimentError, UsageError):
-    """No robot of that name is in the catalogue."""
+    """No robot of that name is in the catalogue; `later` are those that have taken its place."""
 
     exit_code = UsageError.exit_code
 
-    def __init__(self, name: str, known: Sequence[str]) -> None:
-        close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+    def __init__(self, name: str, known: Sequence[str], later: Sequence[str] = ()) -> None:
+        close = later or difflib.get_close_matches(name, known, n=3, cutoff=0.5)
         hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
         super().__init__(f"no robot is called {name!r}{hint}", choices=known, remedy="`smith robots list` describes them")
 

@@ -18,7 +18,8 @@ def get(name: str) -> Robot:
         return found
     imported = {kept.name: kept for kept in store.load_all()}
     if name not in imported:
-        raise UnknownRobot(name, names())
+        later = [new for new in imported if new.rpartition("_")[0] == name.rpartition("_")[0]]  # all but the content
+        raise UnknownRobot(name, names(), later)
     return store.as_robot(imported[name])
 
 

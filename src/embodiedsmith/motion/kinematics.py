@@ -82,7 +82,13 @@ class Kinematics:
         across = points[0] - middle - along * float(along @ (points[0] - middle))
         if np.linalg.norm(across) > OFFSET:  # the second joint goes round the first one's axis, and the arm with it
             points = [middle, *points]
-        return mount, points[0], float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
+        return mount, points[0], float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum()) + self._travel()
+
+    def _travel(self) -> float:
+        """How far [m] the arm's sliding joints, all together, move the tool from where the model puts it."""
+        slides = [self.model.joint(j).type[0] == mujoco.mjtJoint.mjJNT_SLIDE for j in self.arm.joints]
+        rest = self.model.qpos0[self.qpos]
+        return float(np.maximum(np.abs(self.lower - rest), np.abs(self.upper - rest))[slides].sum())
 
     def forward(self, joints: tf.Float) -> tf.Float:
         """Tool pose (4, 4) in the base frame at arm joints (n,)."""

@@ -107,6 +107,11 @@ class Imported:
         return f"{self.record.name}_{self.digest}"
 
 
+def same_thing(one: str, other: str) -> bool:
+    """Whether two names of imported categories differ in nothing but the content: one was imported in place of the other."""
+    return one.rpartition("_")[0] == other.rpartition("_")[0]
+
+
 def folder() -> Path:
     """Where imported things are kept: a folder of `EMBODIEDSMITH_HOME`, else of the user's data folder."""
     return home() / "assets"

@@ -94,7 +94,7 @@ def rewound(surface: Surface) -> Surface:
 
 
 def filled(surface: Surface) -> Surface:
-    """The surface with a fan of triangles over each of its holes whose edge is one simple loop."""
+    """The surface with a fan of triangles over each of its holes."""
     directed = _directed(surface.faces)
     _, owner, counts = np.unique(np.sort(directed, axis=1), axis=0, return_inverse=True, return_counts=True)
     following: dict[int, list[int]] = {}
@@ -116,18 +116,20 @@ def shells(faces: Int) -> Int:
 
 
 def _loops(following: dict[int, list[int]]) -> list[list[int]]:
-    """Closed walks through vertices that each have one successor."""
+    """Closed walks along the given edges, none through a vertex twice: holes that touch in a vertex are cut apart there."""
+    left = {start: sorted(ends, reverse=True) for start, ends in following.items()}
     loops: list[list[int]] = []
-    left = {start for start, ends in following.items() if len(ends) == 1}
-    while left:
-        start = at = min(left)
-        loop: list[int] = []
-        while at in left:
-            left.discard(at)
-            loop.append(at)
-            at = following[at][0]
-        if at == start and len(loop) >= 3:
-            loops.append(loop)
+    for first in sorted(left):
+        walk = [first]
+        while ends := left.get(walk[-1]):
+            at = ends.pop()
+            if at not in walk:
+                walk.append(at)
+                continue
+            start = walk.index(at)
+            if len(walk) - start >= 3:
+                loops.append(walk[start:])
+            del walk[start + 1 :]
     return loops
 
 
