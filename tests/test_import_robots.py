@@ -18,10 +18,12 @@ from embodiedsmith.assets.imported.faults import ImportRefused
 from embodiedsmith.embodiments import contact
 from embodiedsmith.embodiments.holdtest import hold_test
 from embodiedsmith.embodiments.imported import store
+from embodiedsmith.motion.kinematics import kinematics
 from embodiedsmith.runtime.errors import SmithError, UsageError
 
 GANTRY = """
 <mujoco model="gantry">
+  <compiler angle="radian"/>
   <worldbody>
     <light pos="0 0 2"/>
     <geom type="plane" size="2 2 0.1"/>
@@ -34,7 +36,7 @@ GANTRY = """
           <joint name="y" type="slide" axis="0 1 0" range="-0.3 0.3"/>
           <geom type="box" size="0.06 0.06 0.05" mass="2"/>
           <body name="z">
-            <joint name="z" type="slide" axis="0 0 -1" range="0 0.5"/>
+            <joint name="z" type="slide" axis="0 0 -1" range="0 0.53"/>
             <geom type="box" size="0.02 0.02 0.3" pos="0 0 0.2" mass="1"/>
             <body name="hand" pos="0 0 -0.1" xyaxes="1 0 0 0 -1 0">
               <joint name="yaw" type="hinge" axis="0 0 1" range="-3.1 3.1" armature="0.02"/>
@@ -109,6 +111,17 @@ def test_it_does_a_pick_and_place_by_its_short_name(tmp_path: Path) -> None:
     assert result.complete, result.rejections
     scenarios = list((tmp_path / "run" / "scenarios").rglob("*.json"))
     assert any(kept.name in path.read_text() for path in scenarios)
+
+
+def test_what_slides_counts_as_reach(tmp_path: Path) -> None:
+    """Wherever its joints put the tool, joints are found that put it there: no pose is given up as too far."""
+    arm = kinematics(api.import_robot(gantry(tmp_path), name="crane").name)
+    rng = np.random.default_rng(0)
+    for joints in rng.uniform(arm.lower, arm.upper, size=(50, 4)):
+        joints[3] *= 0.5  # a turn of nearly half a circle may be tried the other way round
+        found = arm.inverse(arm.forward(joints), arm.home)
+        assert found.ok
+        np.testing.assert_allclose(found.joints, joints, atol=0.02)
 
 
 # Case 8: actuators
