@@ -99,7 +99,8 @@ class _Drawing:
         assume(colors)
         plain = category in FURNITURE or self.draw(st.booleans())
         color = self.draw(st.sampled_from(colors)) if same or not plain else None
-        size = "medium" if plain else self.draw(st.sampled_from(("medium", "medium", "small", "large")))
+        sized = spec.comes_in_sizes and not plain
+        size = self.draw(st.sampled_from(("medium", "medium", "small", "large"))) if sized else "medium"
         params = self.draw(st.sampled_from(VARIANTS.get(category, ({},))))
         name = category if category not in self.items else f"{category}_{len(self.items)}"
         self.items[name] = Item(
@@ -250,7 +251,8 @@ def _scene(drawing: _Drawing) -> tuple[SceneSpec, list[Predicate]]:
             color = draw(st.sampled_from(assets.category(item.asset.category).colors))
             twin = twin.model_copy(update={"asset": item.asset.model_copy(update={"color": color})})
         elif change == "size":
-            size = draw(st.sampled_from(("small", "medium", "large")))
+            sizes = ("small", "medium", "large") if assets.category(item.asset.category).comes_in_sizes else ("medium",)
+            size = draw(st.sampled_from(sizes))
             twin = twin.model_copy(update={"asset": item.asset.model_copy(update={"size": size})})
         elif change in ("place", "beside"):
             carriers = [n for n in ("tray", "plate", "box", "basket") if n not in drawing.items and n != item.asset.category]

@@ -80,7 +80,7 @@ class Looks:
         look, spec = self.of(item), self._scene.item(item).asset
         color = look.color if spec.color is not None and len(assets.category(look.category).colors) > 1 else ""
         material = look.material if spec.material is not None else ""
-        size = look.size if spec.size != "medium" else ""
+        size = look.size if look.size != "medium" else ""
         rivals = [
             (other, peer)
             for other, peer in self._looks.items()
@@ -140,7 +140,7 @@ def _look(item: Item) -> Look:
         item.asset.category,
         item.asset.color or category.colors[0],
         item.asset.material or category.materials[0],
-        item.asset.size,
+        item.asset.size if category.comes_in_sizes else "medium",
     )
 
 

@@ -30,9 +30,17 @@ WITHIN_REACH = 0.42
 0.3 to 0.7 m, for they do not fit together like tiles."""
 REACHED = 0.3
 """How far from the near edge [m] a robot that drives along a surface can have it covered: two thirds of what it reaches over."""
-NOT_STAGED = frozenset({"at", "upright"})
-"""Predicates for which no start can be proposed: one needs a place in the world before there is a layout, the other a thing that
-lies on its side."""
+NOT_STAGED = frozenset({
+    "at", "upright",
+    "covers", "filled", "folded", "poured", "spilled", "straightened",
+    "in_left_hand", "in_right_hand", "squeezed",
+})  # fmt: skip
+"""Predicates for which no start, or no number of skills, can be proposed.
+
+The first needs a place in the world before there is a layout, the second a thing that lies on its side. The next six are about
+cloth, liquids and ropes, which `sense.movable` leaves out. The last three end with a hand closed on the thing, and skills are
+counted here for one hand that lifts or puts down.
+"""
 KEPT = frozenset({"unmoved"})
 """Predicates that hold from the start and only forbid: they go with others."""
 
@@ -107,6 +115,12 @@ def own_skills(kind: PredicateKind) -> int:
     return AFTER_PLACING if puts(kind) else 1
 
 
+def workable(name: str, kind: PredicateKind) -> tuple[str, ...]:
+    """Joints of a category of furniture that a predicate about a joint can speak of: a drawer is not turned."""
+    asset = sense.usual(name)
+    return tuple(joint for joint in asset.joints if not kind.faults({name: asset}, (f"{name}.{joint}",), {}))
+
+
 def graspable(asset: Asset, embodiment: str) -> bool:
     """Whether a robot's gripper spans a thing."""
     return sense.narrowest(asset) <= embodiments.get(embodiment).arm.gripper.max_width - FINGER_ROOM
@@ -160,10 +174,11 @@ def _families(names: tuple[str, ...], setting: Setting, robot: str) -> tuple[str
     kinds = [predicate(name) for name in names]
     moved = [k for k in kinds if not works_a_joint(k) and k.name not in KEPT]
     furniture = sense.furniture_of(setting)
-    if any(works_a_joint(k) for k in kinds) and not any(sense.usual(name).joints for name in furniture):
+    working = [k for k in kinds if works_a_joint(k)]
+    if any(not any(workable(name, k) for name in furniture) for k in working):
         return ()
     if not moved:
-        found = {sense.family(name) for name in furniture if sense.usual(name).joints}
+        found = {sense.family(name) for name in furniture if any(workable(name, k) for k in working)}
     else:
         first = [k for k in moved if puts(k)] or moved  # what is held in the end comes last
         found = {sense.family(name) for name in sense.movable(setting) if _can_be_moved(name, first, setting, robot)}

@@ -27,6 +27,7 @@ from embodiedsmith.forge.auto.cells import (
     own_skills,
     puts,
     room_for,
+    workable,
     works_a_joint,
 )
 from embodiedsmith.forge.layout.fit import fault_of
@@ -245,11 +246,11 @@ class _Draft:
         """A door or drawer is opened or closed, rather one that things go through."""
         closing = kind.said_last
         gates = [g for p in self._predicates() for g in self._gates(p)] if closing else []
-        fresh = [f"{i.id}.{j}" for i in self.items.values() for j in build(i.asset).joints]
+        fresh = [f"{i.id}.{j}" for i in self.items.values() for j in workable(i.asset.category, kind)]
         options = [g for g in gates if g not in self.worked] or [j for j in fresh if j not in self.worked]
         if not options or (not gates and self._furniture_left() and self.rng.random() < 0.4):
-            made = self._add(self._choice([n for n in sense.furniture_of(self.cell.setting) if sense.usual(n).joints]))
-            options = [f"{made}.{j}" for j in build(self.items[made].asset).joints]
+            made = self._add(self._choice([n for n in sense.furniture_of(self.cell.setting) if workable(n, kind)]))
+            options = [f"{made}.{j}" for j in workable(self.items[made].asset.category, kind)]
         part = options[int(self.rng.integers(len(options)))]
         self.worked.add(part)
         if part not in gates:
