@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from critic_scenes import (
     BY_NAME,
+    STAND,
     asked,
     built_as,
     changed,
@@ -22,13 +23,13 @@ from critic_scenes import (
     ring,
     still,
 )
-from forge_scenes import item, says
+from forge_scenes import draft, item, says
 
 from embodiedsmith.forge.critics import Context, critics, cures_of, review
 from embodiedsmith.forge.critics import execution as execution_critic
 from embodiedsmith.forge.critics.registry import LAYOUT_CODES
 from embodiedsmith.motion.skills import skills
-from embodiedsmith.spec import All, EditKind, EmbodimentSpec, Finding, Pose, Scenario, split_reference
+from embodiedsmith.spec import All, EditKind, EmbodimentSpec, Finding, Goal, Item, Pose, Scenario, Sequence, split_reference
 from embodiedsmith.tasks import Session
 from embodiedsmith.world import World
 from embodiedsmith.world.compile import ROBOT
@@ -108,20 +109,25 @@ def rolling() -> list[Finding]:
     return BY_NAME["physics"].review(context)
 
 
-def powerless(
-    monkeypatch: pytest.MonkeyPatch, skill: str, scenario: Scenario, fault: Callable[[World], None] | None = None
-) -> list[Finding]:
-    """What the execution critic finds when the arm's servos give out as soon as a skill has begun."""
+def arms_give_out(world: World) -> None:
+    servos = [world.model.actuator(ROBOT + name).id for arm in world.robot.arms for name in arm.actuators]
+    world.model.actuator_gainprm[servos] = 0.0
+    world.model.actuator_biasprm[servos] = 0.0
 
-    def give_out(world: World) -> None:
-        servos = [world.model.actuator(ROBOT + name).id for name in world.robot.arm.actuators]
-        world.model.actuator_gainprm[servos] = 0.0
-        world.model.actuator_biasprm[servos] = 0.0
+
+def fingers_weaken(world: World) -> None:
+    """They still hold what they have, but do not press it together."""
+    servos = [world.model.actuator(ROBOT + name).id for hand in world.grippers for name in hand.actuators]
+    world.model.actuator_forcerange[servos] = -6.0, 6.0
+
+
+def powerless(monkeypatch: pytest.MonkeyPatch, skill: str, scenario: Scenario, fault: Callable[[World], None]) -> list[Finding]:
+    """What the execution critic finds when something goes wrong in the world as soon as a skill has begun."""
 
     class Weak(Session):
         def step(self, action: np.ndarray, label: str = "") -> float:
             if label.startswith(f"{skill}("):
-                (fault or give_out)(self.world)
+                fault(self.world)
             return super().step(action, label)
 
     monkeypatch.setattr(execution_critic, "Session", Weak)
@@ -141,6 +147,39 @@ def beside_by_a_hair() -> Scenario:
     scenario = two_blocks()
     x, y, z = Context(scenario).world.compiled.nominal["block_1"][:3, 3]
     return asked(scenario, says("at", "block_1", x=float(x) + 0.025, y=float(y), z=float(z)))
+
+
+def handling(goal: Goal, *things: Item, robot: str = "panda") -> Scenario:
+    """Things on a table before a robot, without variation."""
+    table = item("table", pose=Pose.planar(0.575, 0.0, 0.0, np.pi))
+    return still(draft([table, *things], goal, robot=robot, base=STAND))
+
+
+def passing() -> Scenario:
+    """A stick on the left of two arms, to be given to the right one."""
+    goal = Sequence(goals=(says("in_left_hand", "stick"), says("in_right_hand", "stick")))
+    return handling(goal, item("stick", "table", pose=Pose.planar(0.15, -0.15)), robot="aloha")
+
+
+def pouring() -> Scenario:
+    """A jug of water and a bowl."""
+    jug, bowl = (item(name, "table", pose=Pose.planar(0.0, y)) for name, y in (("jug", -0.15), ("bowl", 0.15)))
+    water = item("water", "jug", relation="inside", pose=Pose(), params={"volume": 0.18, "particles": 300})
+    return handling(says("poured", "water", "bowl"), jug, bowl, water)
+
+
+def towel() -> Item:
+    return item("towel", "table", pose=Pose.planar(0.1, 0.0))
+
+
+def covering() -> Scenario:
+    """A towel and a bowl beside it."""
+    return handling(says("covers", "towel", "bowl"), towel(), item("bowl", "table", size="small", pose=Pose.planar(0.1, -0.3)))
+
+
+def lying(category: str, predicate: str) -> Scenario:
+    """One thing that something is to be done to."""
+    return handling(says(predicate, category), item(category, "table", pose=Pose.planar(0.15, 0.0, 0.0, 1.2)))
 
 
 def around() -> All:
@@ -224,8 +263,17 @@ WEAK: dict[str, Callable[[], Scenario]] = {
     "open": lambda: drawers(goal=says("open", "drawer_unit.drawer_top")),
     "close": lambda: drawers(joints={"drawer_top": 0.4}, goal=says("closed", "drawer_unit.drawer_top")),
     "navigate": fetching,
+    "fold": lambda: handling(says("folded", "towel"), towel()),
+    "drape": covering,
+    "straighten": lambda: lying("rope", "straightened"),
+    "squeeze": lambda: lying("plush_block", "squeezed"),
+    "pour": pouring,
+    "hand_over": passing,
 }
-"""A task for every skill, in which the arm gives out as soon as that skill begins."""
+"""A task for every skill, in which the arms give out as soon as that skill begins."""
+
+BY_HAND = ("squeeze",)
+"""Skills in which the arm has nothing to do: the fingers weaken instead."""
 
 
 def declared() -> list[str]:
@@ -251,10 +299,11 @@ def test_every_code_has_a_scenario_that_is_rejected_with_it(code: str) -> None:
 @pytest.mark.parametrize("skill", sorted(skills()))
 def test_every_skill_that_fails_is_told_with_its_step(skill: str, monkeypatch: pytest.MonkeyPatch) -> None:
     scenario = WEAK[skill]()
-    findings = powerless(monkeypatch, skill, scenario)
+    fault, reason = (fingers_weaken, "effect") if skill in BY_HAND else (arms_give_out, "stuck")
+    findings = powerless(monkeypatch, skill, scenario, fault)
     first = findings[0]
     assert first.code == f"execution.{skill}"
-    assert f"{skill}(" in first.message and "attempt 1 of 2" in first.message and ".stuck" in first.message
+    assert f"{skill}(" in first.message and "attempt 1 of 2" in first.message and f"{skill}.{reason}" in first.message
     assert first.subjects and names_things({i.id for i in scenario.scene.items}, first)
     assert len(findings) == execution_critic.ATTEMPTS
 
