@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from embodiedsmith import assets
-from embodiedsmith.assets.asset import Asset, Grasp, Handle
+from embodiedsmith.assets.asset import Asset, Grasp, Handle, JointInfo
 from embodiedsmith.embodiments import contact
 from embodiedsmith.spec import AssetSpec, Pose
 
@@ -152,14 +152,14 @@ def test_catches_a_ball(spec: AssetSpec, cavity_name: str) -> None:
     assert np.linalg.norm(data.body("ball").cvel[3:]) < 0.05
 
 
-def drive(handle: Handle, axis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def drive(handle: Handle, info: JointInfo, axis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Force [N] and torque [N m] of a hand on a handle, in the body's frame: 12 N, less than half of what is allowed.
 
-    A handle is pulled away from its panel. One whose joint turns about that very direction cannot be pulled: a lever is swept
+    A handle is pulled away from its panel. One whose hinge turns about that very direction cannot be pulled: a lever is swept
     along, square to its arm, and a knob, which has no arm, is twisted by its edge.
     """
     outward, nothing = np.asarray(handle.outward), np.zeros(3)
-    if abs(outward @ axis) < 0.99:
+    if info.kind == "slide" or abs(outward @ axis) < 0.99:
         return 12.0 * outward, nothing
     if handle.knob:
         return nothing, 12.0 * handle.radius * axis
@@ -188,7 +188,7 @@ def test_opens_when_pulled_and_stays_shut(spec: AssetSpec, joint: str) -> None:
     reached = 0.0
     for _ in range(round(6.0 / STEP)):
         turn = data.xmat[body].reshape(3, 3)
-        force, torque = (turn @ part for part in drive(handle, model.jnt_axis[model.joint(f"it/{joint}").id]))
+        force, torque = (turn @ part for part in drive(handle, info, model.joint(f"it/{joint}").axis))
         point = data.xpos[body] + turn @ np.asarray(handle.center)
         data.qfrc_applied[:] = 0
         mujoco.mj_applyFT(model, data, force, torque, point, body, data.qfrc_applied)
