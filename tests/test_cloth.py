@@ -35,6 +35,13 @@ def scenario(goal: Goal = FOLDED, *, cloth: str = "towel", random: Randomization
     )  # fmt: skip
 
 
+def moved(x: float, y: float) -> Scenario:
+    """The same with the towel elsewhere on the table [m]."""
+    base = scenario()
+    items = tuple(i.model_copy(update={"pose": Pose.planar(x, y)}) if i.id == "towel" else i for i in base.scene.items)
+    return base.model_copy(update={"scene": base.scene.model_copy(update={"items": items})})
+
+
 def start(made: World, seed: int = 0) -> Controller:
     session = Session(made)
     session.reset(np.random.default_rng(seed))
@@ -105,6 +112,16 @@ def test_a_sheet_lies_still_where_it_was_laid_and_contacts_name_it() -> None:
     seen = made.observe()
     assert seen[made.observation_slices["points/towel"]] == pytest.approx(made.matter("towel").ravel())
     assert seen[made.observation_slices["items/towel"]][:3] == pytest.approx(made.item_pose("towel")[:3, 3])
+
+
+def test_a_sheet_that_hangs_over_an_edge_comes_to_rest() -> None:
+    made = World(moved(0.25, 0.4))
+    edge = made.support("table.top")[1][0, 3] + made.assets["table"].size[0] / 2
+    made.reset(np.random.default_rng(0))
+    assert made.matter("towel")[:, 0].max() > edge and made.matter("towel")[:, 2].min() < TABLE - 0.01
+    for _ in range(20):
+        made.step(made.command)
+        assert made.speed() < 0.01
 
 
 def test_cloth_that_blows_up_is_a_fault_and_no_data() -> None:
@@ -240,14 +257,13 @@ def test_fold_is_planned_and_folds() -> None:
     skills()["fold"].run(control, ("towel", "table.top"), ())
     margin = predicate("folded").margin(made, ("towel",))
     assert margin > 0
+    assert made.speed() < 0.05, "folded cloth rests"
     assert symbolic.plan(made, FOLDED) == ()
     assert control.world.overlaps(0.003) == {}
 
 
 def test_a_fold_out_of_reach_says_so() -> None:
-    far = scenario()
-    items = tuple(i.model_copy(update={"pose": Pose.planar(0.25, 0.4)}) if i.id == "towel" else i for i in far.scene.items)
-    made = World(far.model_copy(update={"scene": far.scene.model_copy(update={"items": items})}))
+    made = World(moved(0.2, 0.4))
     with pytest.raises(MotionError) as error:
         skills()["fold"].run(start(made), ("towel", "table.top"), ())
     assert error.value.code in ("fold.unreachable", "fold.blocked") and "towel" in error.value.subjects

@@ -72,7 +72,7 @@ def compile_scenario(scenario: Scenario, *, physics_hz: int = PHYSICS_HZ) -> Com
     prepare(spec, cloths(built), robot, ROBOT)
     if any(asset.matter is not None and asset.matter.kind == "grains" for asset in built.values()):
         spec.option.solver = mujoco.mjtSolver.mjSOL_CG  # Newton is four times slower on a heap
-        spec.option.impratio = GRAIN_IMPRATIO
+        spec.option.impratio = min(spec.option.impratio, GRAIN_IMPRATIO)
     try:
         model = spec.compile()
     except ValueError as error:
