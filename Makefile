@@ -13,11 +13,12 @@ TEST_PROCESSES ?= 2
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: help venv system demo test check format bench clean
+.PHONY: help venv system demo test slow check format bench clean
 
 help:
 	@echo "make demo    install everything, then one sentence to ten verified episodes and a dataset in ./$(DEMO)"
 	@echo "make test    the tests"
+	@echo "make slow    the tests that take half a minute or more"
 	@echo "make check   formatting, lint, types, import contracts"
 	@echo "make venv    only the virtual environment in $(VENV)"
 	@echo "make system  only the system libraries for rendering"
@@ -44,6 +45,9 @@ demo: venv system
 
 test: venv system
 	$(BIN)/python -m pytest -n auto --maxprocesses $(TEST_PROCESSES)
+
+slow: venv system
+	$(BIN)/python -m pytest -m slow -n auto --maxprocesses $(TEST_PROCESSES)
 
 check: venv
 	$(BIN)/ruff check .

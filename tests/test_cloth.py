@@ -171,6 +171,7 @@ def test_a_pinch_lifts_and_is_saved_and_restored_bit_for_bit() -> None:
     assert (other.save() == one).all()
 
 
+@pytest.mark.slow
 def test_a_hand_that_opens_lets_go_and_touches_no_cloth_until_it_has_left() -> None:
     made, state, _ = pinched()
     sheet = made.sheets["towel"]
@@ -216,6 +217,7 @@ def test_what_is_pinched_has_not_been_put() -> None:
     assert monitor.reset() < 0
 
 
+@pytest.mark.slow
 def test_covers_holds_for_a_sheet_over_a_bowl_and_for_none_of_its_near_misses() -> None:
     goal = p("covers", "towel", "bowl")
     made = World(scenario(goal))
@@ -250,6 +252,7 @@ def test_what_has_no_shape_of_its_own_is_refused_where_a_shape_is_needed() -> No
 # ---------------------------------------------------------------------- skills
 
 
+@pytest.mark.slow
 def test_fold_is_planned_and_folds() -> None:
     made = World(scenario())
     control = start(made)
@@ -262,6 +265,7 @@ def test_fold_is_planned_and_folds() -> None:
     assert control.world.overlaps(0.003) == {}
 
 
+@pytest.mark.slow
 def test_a_fold_out_of_reach_says_so() -> None:
     made = World(moved(0.2, 0.4))
     with pytest.raises(MotionError) as error:

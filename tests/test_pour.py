@@ -172,6 +172,7 @@ def demonstration(goal: Goal) -> tuple[World, Recording]:
     return world, demonstrate(Session(world), np.random.default_rng(0))
 
 
+@pytest.mark.slow
 def test_half_is_poured_and_the_episode_replays_from_its_middle() -> None:
     world, recording = demonstration(poured(fraction=0.5, tolerance=0.05))
     assert recording.failure is None
@@ -184,6 +185,7 @@ def test_half_is_poured_and_the_episode_replays_from_its_middle() -> None:
     assert np.array_equal(world.save(), recording.states[-1])
 
 
+@pytest.mark.slow
 def test_all_of_it_lands() -> None:
     world, recording = demonstration(poured())
     assert recording.failure is None
