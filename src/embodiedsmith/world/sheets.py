@@ -23,6 +23,7 @@ from embodiedsmith.assets.asset import Asset
 from embodiedsmith.assets.cloth import FLEX
 from embodiedsmith.embodiments.description import Robot
 from embodiedsmith.world import transforms as tf
+from embodiedsmith.world.points import Points
 
 if TYPE_CHECKING:
     from embodiedsmith.world.compile import Compiled
@@ -77,24 +78,12 @@ def prepare(spec: Any, items: list[str], robot: Robot, prefix: str) -> None:
                 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Sheet:
+@dataclass(frozen=True, kw_only=True)
+class Sheet(Points):
     """Where one item of cloth lives in the model's arrays."""
 
     item: str
     flex: int
-    bodies: np.ndarray
-    """Bodies of its points, shape (n,)."""
-    qpos: np.ndarray
-    """Addresses of its points' slides, shape (n, 3)."""
-    dofs: np.ndarray
-    """Those of their velocities, shape (n, 3)."""
-    rest: tf.Float
-    """Its points laid flat in its root frame [m], shape (n, 3)."""
-    T_world_root: tf.Float
-    """Its root as laid out, shape (4, 4)."""
-    radius: float
-    """Of the ball round every point [m]."""
     ties: tuple[np.ndarray, ...]
     """Of every arm, the equalities that tie its points to the tool centre, shape (n,)."""
     leaving: int
@@ -108,37 +97,16 @@ class Sheet:
         flex = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_FLEX, f"{item}/{FLEX}")
         start, count = int(model.flex_vertadr[flex]), int(model.flex_vertnum[flex])
         bodies = model.flex_vertbodyid[start : start + count].copy()
-        joints = model.body_jntadr[bodies][:, None] + np.arange(3)
         ties = tuple(np.array([model.equality(f"{item}/pinch_{arm}_{k}").id for k in range(count)]) for arm in range(arms))
         return cls(
-            item, flex, bodies, model.jnt_qposadr[joints], model.jnt_dofadr[joints], model.body_pos[bodies].copy(), T_world_root,
-            float(model.flex_radius[flex]), ties, cloths(compiled.assets).index(item) * arms,
+            **cls.addresses(model, bodies), T_world_root=T_world_root, radius=float(model.flex_radius[flex]), item=item,
+            flex=flex, ties=ties, leaving=cloths(compiled.assets).index(item) * arms,
         )  # fmt: skip
-
-    def points(self, data: mujoco.MjData) -> tf.Float:
-        """World positions of its points [m], shape (n, 3)."""
-        found: tf.Float = data.xpos[self.bodies]
-        return found
-
-    def put(self, data: mujoco.MjData, points: tf.Float) -> None:
-        """Put its points at world positions (n, 3) [m]; forward kinematics is left to the caller."""
-        R, origin = self.T_world_root[:3, :3], self.T_world_root[:3, 3]
-        data.qpos[self.qpos] = (points - origin) @ R - self.rest
-
-    def lay(self, data: mujoco.MjData, T_world_root: tf.Float) -> None:
-        """Spread it out flat with its root at a world pose (4, 4)."""
-        self.put(data, self.rest @ T_world_root[:3, :3].T + T_world_root[:3, 3])
 
     def middle(self, data: Readable) -> tf.Float:
         """Origin of its pose: under the middle of its points by what a flat sheet's is, shape (..., 3) [m]."""
         below: tf.Float = data.xpos[..., self.bodies, :].mean(axis=-2) - self.radius * self.T_world_root[:3, 2]
         return below
-
-    def pose(self, data: mujoco.MjData) -> tf.Float:
-        """World pose (4, 4), turned as it was laid out."""
-        T = self.T_world_root.copy()
-        T[:3, 3] = self.middle(data)
-        return T
 
     def speed(self, data: mujoco.MjData) -> float:
         """Of its fastest point [m/s]."""

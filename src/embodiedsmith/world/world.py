@@ -29,6 +29,7 @@ from embodiedsmith.world.errors import SettleError, WorldFault
 from embodiedsmith.world.footing import Footing
 from embodiedsmith.world.heaps import Heap
 from embodiedsmith.world.liquid.vessel import CALM, liquid_items
+from embodiedsmith.world.points import Points
 from embodiedsmith.world.sheets import Sheet, grant, pinch
 from embodiedsmith.world.variation import Parts, Variation
 
@@ -150,6 +151,8 @@ class World:
                 joint = model.joint(f"{item.id}/free")
                 qpos, dof = int(joint.qposadr[0]), int(joint.dofadr[0])
             self.items[item.id] = _ItemIndex(body, qpos, dof, bodies, geoms)
+        self.loose: dict[str, Points] = {**self.sheets, **self.heaps}
+        """Items that are points without a root that moves."""
         self._free = [name for name, index in self.items.items() if index.dof >= 0]
         dofs = [np.arange(self.items[name].dof, self.items[name].dof + 6) for name in self._free]
         self._free_dofs = np.array(dofs, dtype=int).reshape(-1, 6)
@@ -405,9 +408,8 @@ class World:
             self.simulated += self.control_dt
             speeds = self._speeds()
             swing = np.abs(data.qvel[joints]).max(initial=0.0)
-            flutter = max((sheet.speed(data) for sheet in self.sheets.values()), default=0.0)
+            flutter = max((points.speed(data) for points in self.loose.values()), default=0.0)
             splash = 0.0 if self.liquids is None else self.liquids.speed()
-            flutter = max((flutter, *(heap.speed(data) for heap in self.heaps.values())))
             if (
                 flutter < SETTLE_SPEED
                 and splash < CALM
@@ -636,8 +638,8 @@ class World:
         poses[..., :3] = data.xpos[..., self._item_bodies, :]
         poses[..., 3:] = data.xquat[..., self._item_bodies, :]
         for row, item in enumerate(self.items):
-            if (matter := self.sheets.get(item) or self.heaps.get(item)) is not None:
-                poses[..., row, :3] = matter.middle(data)
+            if item in self.loose:
+                poses[..., row, :3] = self.loose[item].middle(data)
         for sheet in self.sheets.values():
             points = data.xpos[..., sheet.bodies, :]
             out[..., end : end + sheet.qpos.size] = points.reshape(*points.shape[:-2], -1)
@@ -682,10 +684,8 @@ class World:
 
     def item_pose(self, item: str, body: str = "root") -> tf.Float:
         """World pose (4, 4) of an item's body."""
-        if item in self.sheets:
-            return self.sheets[item].pose(self.data)
-        if item in self.heaps:
-            return self.heaps[item].pose(self.data)
+        if item in self.loose:
+            return self.loose[item].pose(self.data)
         index = self.items[item].body if body == "root" else self.model.body(f"{item}/{body}").id
         T = np.eye(4)
         T[:3, :3] = self.data.xmat[index].reshape(3, 3)
@@ -728,8 +728,8 @@ class World:
             raise KeyError(f"{item} is rigid")
         if self.liquids is not None and item in self.liquids.pools:
             return self.liquids.points(item)
-        if item in self.sheets:
-            return self.sheets[item].points(self.data)
+        if item in self.loose:
+            return self.loose[item].points(self.data)
         if kind.flex:
             mujoco.mj_flex(self.model, self.data)  # a step leaves vertices where they were
             flex = mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_FLEX, f"{item}/{kind.flex}")
@@ -744,9 +744,10 @@ class World:
         low, high = self.assets[item].extents
         box = np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
         T = self.item_pose(item)
-        if (sheet := self.sheets.get(item) or self.heaps.get(item)) is not None:
-            local = (sheet.points(self.data) - T[:3, 3]) @ T[:3, :3]
-            box = np.where(box > box.mean(axis=0), local.max(axis=0) + sheet.radius, local.min(axis=0) - sheet.radius)
+        if item in self.loose:
+            radius = self.loose[item].radius
+            local = (self.loose[item].points(self.data) - T[:3, 3]) @ T[:3, :3]
+            box = np.where(box > box.mean(axis=0), local.max(axis=0) + radius, local.min(axis=0) - radius)
         return box @ T[:3, :3].T + T[:3, 3]
 
     def solids(self, data: mujoco.MjData | None = None) -> np.ndarray:
@@ -794,8 +795,7 @@ class World:
     def speed(self) -> float:
         """Speed [m/s] of the fastest free item or articulated joint (a hinge counts its rad/s at 0.3 m)."""
         joints = np.abs(self.data.qvel[list(self.joint_dof.values())]).max(initial=0.0) if self.joint_dof else 0.0
-        loose: tuple[Sheet | Heap, ...] = (*self.sheets.values(), *self.heaps.values())
-        flutter = max((matter.speed(self.data) for matter in loose), default=0.0)
+        flutter = max((points.speed(self.data) for points in self.loose.values()), default=0.0)
         return float(max(self._speeds()[:, 0].max(initial=0.0), 0.3 * joints, flutter))
 
 
