@@ -1,0 +1,1 @@
+"""What a policy or a dataset is worth: quality scores, held-out suites, intervals, pages."""

@@ -1,0 +1,1 @@
+"""The outer loop: explore, score, filter, train, schedule difficulty, again and again."""
