@@ -40,14 +40,6 @@ def test_every_request_is_understood(request_: bench.Request) -> None:
     assert faults(draft.asked, draft.scenario) == []
 
 
-def test_wilsons_interval() -> None:
-    """Against values of the formula worked out by hand."""
-    low, high = bench.wilson(8, 10)
-    assert (round(low, 3), round(high, 3)) == (0.490, 0.943)
-    assert bench.wilson(0, 0) == (0.0, 1.0)
-    assert bench.wilson(10, 10)[1] == 1.0 and bench.wilson(0, 10)[0] == 0.0
-
-
 def test_sums_count_failures_in_what_a_certified_scenario_costs() -> None:
     made = bench.Trial(
         text="a", mode="joint", seed=0, lessons=False, success=True, seconds=2.0, units=10.0, proposals=1, edits=2, tries=3

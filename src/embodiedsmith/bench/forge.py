@@ -8,7 +8,6 @@ line and a second call goes on where the first stopped.
 from __future__ import annotations
 
 import json
-import math
 import statistics
 import time
 import tomllib
@@ -19,6 +18,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from embodiedsmith.evaluate.intervals import wilson
 from embodiedsmith.forge import BUDGET
 from embodiedsmith.forge.lessons import Lessons, Outcome
 from embodiedsmith.forge.log import Proposal
@@ -248,16 +248,6 @@ def _skills(made: ForgeResult) -> int:
 
 
 # ---------------------------------------------------------------------- sums
-
-
-def wilson(successes: int, trials: int, z: float = 1.96) -> tuple[float, float]:
-    """Wilson score interval of a rate (E. B. Wilson, 1927), for a normal quantile `z`; (0, 1) without trials."""
-    if not trials:
-        return 0.0, 1.0
-    p, z2 = successes / trials, z * z
-    middle = (p + z2 / (2 * trials)) / (1 + z2 / trials)
-    half = z * math.sqrt(p * (1 - p) / trials + z2 / (4 * trials * trials)) / (1 + z2 / trials)
-    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def summary(trials: Sequence[Trial]) -> dict[str, Any]:

@@ -16,8 +16,8 @@ from dataclasses import asdict, dataclass
 from importlib import resources
 from typing import Any, Literal
 
-from embodiedsmith.bench.forge import wilson
 from embodiedsmith.bench.meaning import Meaning, Part
+from embodiedsmith.evaluate.intervals import wilson
 from embodiedsmith.forge import agents
 from embodiedsmith.forge.agents.llm import Unreachable
 from embodiedsmith.forge.language import CannotBe, NotUnderstood
