@@ -100,7 +100,7 @@ def test_a_session_used_again_forgets_and_leaves_what_it_gave_alone(world: World
 
 
 def test_buffers_grow(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("embodiedsmith.tasks.session.FIRST_ROWS", 4)
+    monkeypatch.setattr("embodiedsmith.tasks.watch.FIRST_ROWS", 4)
     small = run(world, 30)
     monkeypatch.undo()
     assert small.states.tobytes() == run(world, 30).states.tobytes()
