@@ -11,8 +11,8 @@ Every part lies in [0, 1], 1 is best. What a recording does not hold is left out
 | robustness | success of the same actions under small perturbations (`robustness`) | always | never |
 
 The reference is the median of the task's demonstrations, which is 0.857 of efficiency and energy. The ranges of jerk are such
-that demonstrations of a Panda (1.2e2 to 9e2 m^2/s^6) lie above 0.68, the same with 2 mrad of noise on every joint target (2e3 to 4e3)
-about 0.5, with 10 mrad (6e4 to 9e4) below 0.1.
+that demonstrations of a Panda (1.2e2 to 9e2 m^2/s^6) lie above 0.68, the same with 2 mrad of noise on every joint target (2e3 to
+4e3) about 0.5, with 10 mrad (6e4 to 9e4) below 0.1.
 """
 
 from __future__ import annotations

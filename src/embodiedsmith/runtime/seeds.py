@@ -6,6 +6,9 @@ import hashlib
 
 import numpy as np
 
+HELD_OUT = 1 << 62
+"""Seeds from here on are evaluation's own: nothing that a policy is trained on is drawn with one."""
+
 
 def derive(seed: int, *names: str | int) -> int:
     """A 128-bit seed hashed from `seed` and `names`: the same on every platform, process and Python version.
@@ -27,3 +30,13 @@ def generator(seed: int, *names: str | int) -> np.random.Generator:
     drawing more from one never changes another.
     """
     return np.random.Generator(np.random.PCG64(derive(seed, *names)))
+
+
+def held_out(seed: int, *names: str | int) -> int:
+    """The seed of evaluation called `names` of the run `seed`: at least `HELD_OUT`, below 2**63."""
+    return HELD_OUT | derive(seed, "held out", *names) % HELD_OUT
+
+
+def is_held_out(seed: int) -> bool:
+    """Whether a seed is one of evaluation's."""
+    return seed >= HELD_OUT
