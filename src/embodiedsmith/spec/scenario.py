@@ -36,6 +36,17 @@ class EmbodimentSpec(Noun):
     """World pose of the robot's base frame; empty until laid out."""
 
 
+class Area(Noun):
+    """How far one free item may be from where it is laid out. Ranges are uniform."""
+
+    x: Range = (0.0, 0.0)
+    """Shift along world x [m]."""
+    y: Range = (0.0, 0.0)
+    """Shift along world y [m]."""
+    yaw: float = Field(default=0.0, ge=0.0, le=3.15)
+    """Largest turn about its support's normal [rad]."""
+
+
 class Randomization(Noun):
     """What varies from attempt to attempt of one scenario. Ranges are uniform; scales multiply."""
 
@@ -43,6 +54,8 @@ class Randomization(Noun):
     """Largest shift of each free item along x and y of its support [m]."""
     yaw: float = Field(default=0.26, ge=0.0, le=3.15)
     """Largest turn of each free item about its support's normal [rad]."""
+    areas: dict[str, Area] = Field(default_factory=dict, exclude_if=lambda areas: not areas)
+    """By item id, how far an item may be instead, where `position` and `yaw` do not suit it."""
     robot_joints: float = Field(default=0.02, ge=0.0, le=0.5)
     """Largest offset of each arm joint from home [rad]."""
     friction: Range = (1.0, 1.0)

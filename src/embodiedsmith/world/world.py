@@ -325,7 +325,13 @@ class World:
         random = self.scenario.randomization
         reach = np.array([random.position, random.position, random.yaw])
         loose = [name for name in self.items if name in self._free or name in self.sheets]
-        return {name: tuple(rng.uniform(-1, 1, 3) * reach) for name in loose}
+        drawn = {name: rng.uniform(-1, 1, 3) for name in loose}
+        offsets = {name: tuple(part * reach) for name, part in drawn.items()}
+        for name, area in random.areas.items():
+            if name in drawn:
+                low, high = np.array([area.x, area.y, (-area.yaw, area.yaw)]).T
+                offsets[name] = tuple((low + high + drawn[name] * (high - low)) / 2)
+        return offsets
 
     def _place(self, offsets: dict[str, tuple[float, float, float]], scale: float, robot_joints: np.ndarray) -> None:
         data = self.data
