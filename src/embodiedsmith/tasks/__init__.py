@@ -7,8 +7,9 @@ from embodiedsmith.tasks.recording import Event, Failure, Recording
 from embodiedsmith.tasks.registry import predicate, predicate_names
 from embodiedsmith.tasks.session import Session, replay
 from embodiedsmith.tasks.text import check_text, instruction
+from embodiedsmith.tasks.watch import Watch
 
 __all__ = [
-    "Bound", "Event", "Failure", "GoalMonitor", "PredicateKind", "Probe", "Recording", "Role", "Session", "Words",
-    "check_text", "goal_faults", "instruction", "predicate", "predicate_names", "replay", "reward", "title",
+    "Bound", "Event", "Failure", "GoalMonitor", "PredicateKind", "Probe", "Recording", "Role", "Session", "Watch",
+    "Words",    "check_text", "goal_faults", "instruction", "predicate", "predicate_names", "replay", "reward", "title",
 ]  # fmt: skip

@@ -140,9 +140,15 @@ class Watch:
         return row
 
     @property
+    def observed(self) -> Float:
+        """What is observed now, shape (observation_size,); see `World.observe`."""
+        row: Float = self._observations[self.steps].copy()
+        return row
+
+    @property
     def observation(self) -> dict[str, Float]:
-        """What is observed now, by name, each of shape (d,); see `World.observe`."""
-        row = self._observations[self.steps].copy()
+        """What is observed now, by name, each of shape (d,)."""
+        row = self.observed
         return {name: row[at] for name, at in self.world.observation_slices.items()}
 
     def finish(self, failure: Failure | None = None, cost: dict[str, float] | None = None) -> Recording:

@@ -19,7 +19,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TypeVar
 
 import mujoco
@@ -212,11 +212,14 @@ class Batch:
 
     # ------------------------------------------------------------------ state
 
-    def save(self) -> tf.Float:
-        """The states that replay, one row a world, each what `World.save` gives of it; shape (count, ns)."""
-        if self._plain:
+    def save(self, ids: Ids = None) -> tf.Float:
+        """The states that replay, one row a world of this call, each what `World.save` gives of it; shape (n, ns)."""
+        if self._plain and ids is None:
             return np.concatenate([self._state, self.command], axis=1)
-        return np.stack([world.save() for world in self.worlds])
+        chosen = self._numbers(ids)
+        if self._plain:
+            return np.concatenate([self._state[chosen], self.command[chosen]], axis=1)
+        return np.stack([self.worlds[k].save() for k in chosen.tolist()])
 
     def restore(self, states: np.ndarray, ids: Ids = None) -> None:
         """Return worlds to states that they gave, since the same reset; worlds that had gone bad are well again.
@@ -262,29 +265,43 @@ class Batch:
             self._ahead[k] = 0
         return world
 
-    def observe(self) -> tf.Float:
-        """What `World.observe` tells of every world, shape (count, observation_size)."""
+    def observe(self, ids: Ids = None) -> tf.Float:
+        """What `World.observe` tells of every world of this call, shape (n, observation_size)."""
+        chosen = self._numbers(ids).tolist()
         if not self._plain:
-            return np.stack([world.observe() for world in self.worlds])
-        rows, scratch = self._rows, self._scratch
-        for k, world in enumerate(self.worlds):
-            scratch.qpos[:] = rows.qpos[k]
-            mujoco.mj_kinematics(world.model, scratch)
-            rows.site_xpos[k], rows.site_xmat[k] = scratch.site_xpos, scratch.site_xmat
-            rows.xpos[k], rows.xquat[k] = scratch.xpos, scratch.xquat
-        out = np.empty((self.count, self.observation_size))
+            return np.stack([self.worlds[k].observe() for k in chosen])
+        rows = self._rows
+        for k in chosen:
+            seen = self._posed(k)
+            rows.site_xpos[k], rows.site_xmat[k] = seen.site_xpos, seen.site_xmat
+            rows.xpos[k], rows.xquat[k] = seen.xpos, seen.xquat
+        if ids is not None:
+            rows = _Rows(*(getattr(rows, part.name)[chosen] for part in fields(rows)))
+        out = np.empty((len(chosen), self.observation_size))
         self.worlds[0].read(rows, out)
-        for k, world in enumerate(self.worlds):
-            world.blur(out[k], self._control_step(k))
+        for k, row in zip(chosen, out, strict=True):
+            self.worlds[k].blur(row, self._control_step(k))
         return out
 
     # ------------------------------------------------------------------ parts
 
+    def _posed(self, k: int) -> mujoco.MjData:
+        """Data in which everything of a world is where it is now; the next call may overwrite it."""
+        world, scratch = self.worlds[k], self._scratch
+        if not self._ahead[k]:
+            return world.data
+        scratch.qpos[:] = self._rows.qpos[k]
+        mujoco.mj_kinematics(world.model, scratch)
+        return scratch
+
     def _control_step(self, k: int) -> int:
         return round(float(self._time[k]) / self.control_dt)
 
+    def _numbers(self, ids: Ids) -> np.ndarray:
+        return np.arange(self.count) if ids is None else np.asarray(ids, dtype=np.int32).reshape(-1)
+
     def _chosen(self, ids: Ids, given: int, what: str) -> np.ndarray:
-        chosen = np.arange(self.count) if ids is None else np.asarray(ids, dtype=np.int32).reshape(-1)
+        chosen = self._numbers(ids)
         if len(chosen) != given:
             raise UsageError(f"{given} {what} for {len(chosen)} worlds")
         if len(np.unique(chosen)) != len(chosen) or (len(chosen) and not 0 <= chosen.min() <= chosen.max() < self.count):
