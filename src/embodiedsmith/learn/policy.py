@@ -1,0 +1,219 @@
+"""Policies: from what an encoder sees to a chunk of actions in SI units.
+
+Three kinds share one interface: `bc_mlp` and `bc_transformer` (behaviour cloning: one chunk, by regression) and `flow` (flow
+matching: a chunk for each noise it starts from). The rows of a prediction never depend on how many rows are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from pydantic import Field, ValidationError, model_validator
+from torch import Generator, Tensor, nn
+
+from embodiedsmith.learn.checkpoint import CheckpointError, checksum_of, fill, read_checkpoint, write_checkpoint
+from embodiedsmith.learn.networks import ChunkMlp, ChunkTransformer, FlowMlp, feature_groups, initialise
+from embodiedsmith.learn.normalization import Normalizer, Statistics
+from embodiedsmith.learn.observation import ObservationConfig
+from embodiedsmith.spec.base import Noun
+
+Kind = Literal["bc_mlp", "bc_transformer", "flow"]
+
+FORMAT, VERSION = "embodiedsmith-policy", 1
+BLOCK = 64
+"""Rows of every forward pass when acting: BLAS sums in another order for another number of rows."""
+_REMEDY = "give the folder of a policy that was saved whole: an earlier round's, or train again"
+
+
+class PolicyConfig(Noun):
+    """What a policy is, apart from its weights."""
+
+    kind: Kind = "bc_mlp"
+    chunk: int = Field(default=8, ge=1)
+    """H: actions predicted at once, one a control step."""
+    execute: int = Field(default=4, ge=1)
+    """Actions of a chunk that are carried out before the next is asked for."""
+    width: int = Field(default=256, ge=1)
+    depth: int = Field(default=4, ge=1)
+    dropout: float = Field(default=0.0, ge=0.0, lt=1.0)
+    flow_steps: int = Field(default=5, ge=1)
+    """Euler steps of a flow."""
+    action_space: str = "ee_delta"
+    """One of `embodiments.actions.SPACES`."""
+    observation: ObservationConfig
+
+    @model_validator(mode="after")
+    def _within_chunk(self) -> Self:
+        if self.execute > self.chunk:
+            raise ValueError(f"execute is {self.execute}, but a chunk has {self.chunk} actions")
+        return self
+
+
+class Policy:
+    """A network with its normaliser and the names of what it sees and says.
+
+    Attributes:
+        config: What it is.
+        feature_names: (F,), those of the encoder it was made for.
+        action_names: (A,), those of the action space.
+        network: Normalised features to normalised chunks.
+        normalizer: Between SI units and numbers of order one.
+    """
+
+    def __init__(self, config: PolicyConfig, feature_names: Sequence[str], action_names: Sequence[str]) -> None:
+        """A policy without weights: use `create` or `load`."""
+        self.config = config
+        self.feature_names, self.action_names = tuple(feature_names), tuple(action_names)
+        self.normalizer = Normalizer(len(feature_names), len(action_names))
+        with torch.device("meta"):
+            network = _network(config, self.feature_names, len(action_names))
+        self.network = network.to_empty(device="cpu").eval()
+
+    @classmethod
+    def create(cls, config: PolicyConfig, feature_names: Sequence[str], action_names: Sequence[str], *, seed: int) -> Policy:
+        """A policy with drawn weights; `train` fits its normaliser."""
+        policy = cls(config, feature_names, action_names)
+        initialise(policy.network, Generator().manual_seed(seed))
+        return policy
+
+    @property
+    def size(self) -> int:
+        """Number of trained parameters."""
+        return sum(parameter.numel() for parameter in self.network.parameters())
+
+    def fit_normalizer(self, statistics: Statistics) -> None:
+        """Fit the normaliser when it is new, else only widen the range of the actions."""
+        if self.normalizer.fitted:
+            self.normalizer.widen(statistics)
+        else:
+            self.normalizer.fit(statistics)
+
+    @torch.no_grad()
+    def predict(self, features: NDArray[np.float32], noise: Generator | NDArray[np.float32] | None = None) -> NDArray[np.float32]:
+        """Chunks of actions in SI units.
+
+        Args:
+            features: (n, F).
+            noise: Where a flow starts: a generator that it is drawn from, or the draws themselves, standard normal
+                (n, H, A), which lets each row have its own stream; None starts every row from zero, so that equal features give equal chunks.
+                Behaviour cloning has no noise.
+
+        Returns:
+            (n, H, A). Each row has the same bits whatever the other rows and their number.
+        """
+        rows = torch.from_numpy(np.ascontiguousarray(features, dtype=np.float32))
+        self._check_rows(rows)
+        starts = self._starts(len(rows), noise)
+        out = torch.empty(len(rows), self.config.chunk, len(self.action_names))
+        with one_thread():
+            for at in range(0, len(rows), BLOCK):
+                block = self.normalizer.features(_padded(rows[at : at + BLOCK]))
+                start = None if starts is None else _padded(starts[at : at + BLOCK])
+                chunk = self.normalizer.restore(self.chunks(block, start))
+                out[at : at + BLOCK] = chunk[: len(rows) - at]
+        return out.numpy()
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Every tensor of the network and the normaliser by name: those that are saved, not copies."""
+        parts = {"network": self.network, "normalizer": self.normalizer}
+        return {f"{part}.{name}": tensor for part, module in parts.items() for name, tensor in module.state_dict().items()}
+
+    def fingerprint(self) -> str:
+        """SHA-256 of weights and normaliser: equal policies, equal fingerprints."""
+        return checksum_of(self.tensors())
+
+    def copy(self) -> Policy:
+        """A policy of its own with the same weights."""
+        other = Policy(self.config, self.feature_names, self.action_names)
+        fill(other.tensors(), self.tensors(), "copy", _REMEDY)
+        return other
+
+    def save(self, folder: Path) -> None:
+        """Write `policy.json` and its weights into `folder`, whole or not at all, in place of an older policy there."""
+        content = {
+            "config": self.config.model_dump(mode="json"),
+            "feature_names": list(self.feature_names),
+            "action_names": list(self.action_names),
+        }
+        write_checkpoint(folder, "policy", FORMAT, VERSION, self.tensors(), content)
+
+    @classmethod
+    def load(cls, folder: Path) -> Policy:
+        """The policy that was saved in `folder`: the same bits.
+
+        Raises:
+            CheckpointError: It is missing, damaged, of another version, or its weights are not finite; every fault is named.
+        """
+        where = str(folder / "policy.json")
+        tensors, content = read_checkpoint(folder, "policy", FORMAT, VERSION, _REMEDY)
+        try:
+            config = PolicyConfig.model_validate(content["config"])
+            policy = cls(config, content["feature_names"], content["action_names"])
+        except (ValidationError, KeyError, TypeError) as error:
+            raise CheckpointError(
+                "the policy's configuration is not one of this release", where=where, remedy=_REMEDY, faults=[str(error)]
+            ) from error
+        fill(policy.tensors(), tensors, where, _REMEDY)
+        faults = [f"tensor {name!r} is not finite" for name, value in tensors.items() if _spoilt(name, value)]
+        if faults:
+            raise CheckpointError("the policy's weights are spoilt", where=where, remedy=_REMEDY, faults=faults)
+        return policy
+
+    def chunks(self, features: Tensor, start: Tensor | None = None) -> Tensor:
+        """Normalised chunks (B, H, A) of normalised features (B, F); a flow starts at `start` (B, H, A), or at zero."""
+        if isinstance(self.network, FlowMlp):
+            if start is None:
+                start = features.new_zeros(len(features), self.config.chunk, len(self.action_names))
+            return self.network.integrate(features, start, self.config.flow_steps)
+        return self.network(features)  # type: ignore[no-any-return]
+
+    def _starts(self, rows: int, noise: Generator | NDArray[np.float32] | None) -> Tensor | None:
+        if noise is None or self.config.kind != "flow":
+            return None
+        shape = (rows, self.config.chunk, len(self.action_names))
+        if isinstance(noise, Generator):
+            return torch.randn(shape, generator=noise)
+        if noise.shape != shape:
+            raise ValueError(f"noise of shape {noise.shape} is not one of {shape}")
+        return torch.from_numpy(np.ascontiguousarray(noise, dtype=np.float32))
+
+    def _check_rows(self, rows: Tensor) -> None:
+        if rows.ndim != 2 or rows.shape[1] != len(self.feature_names):
+            raise ValueError(f"features of shape {tuple(rows.shape)} are not rows of {len(self.feature_names)} features")
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """One thread inside torch, for sums in a fixed order."""
+    before = torch.get_num_threads()
+    if before != 1:
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        if before != 1:
+            torch.set_num_threads(before)
+
+
+def _network(config: PolicyConfig, names: tuple[str, ...], actions: int) -> nn.Module:
+    sizes = (config.chunk, actions, config.width, config.depth, config.dropout)
+    if config.kind == "bc_transformer":
+        return ChunkTransformer(feature_groups(names), *sizes)
+    return (FlowMlp if config.kind == "flow" else ChunkMlp)(len(names), *sizes)
+
+
+def _padded(rows: Tensor) -> Tensor:
+    out = torch.zeros(BLOCK, *rows.shape[1:])
+    out[: len(rows)] = rows
+    return out
+
+
+def _spoilt(name: str, value: Tensor) -> bool:
+    ranges = name in ("normalizer.action_low", "normalizer.action_high")  # infinite while not fitted
+    return bool(torch.isnan(value).any() if ranges else not torch.isfinite(value).all())

@@ -1,0 +1,326 @@
+"""Training: masked regression of chunks, cosine rate, averaged weights, distillation; killed and resumed, the same bits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from pydantic import Field
+from torch import Generator, Tensor
+from torch.nn import functional
+
+from embodiedsmith.learn.checkpoint import fill, has_checkpoint, read_checkpoint, write_checkpoint
+from embodiedsmith.learn.networks import Dropout, FlowMlp
+from embodiedsmith.learn.policy import Policy, one_thread
+from embodiedsmith.learn.sources import Batch, EpisodesSource, Source
+from embodiedsmith.runtime.errors import SmithError
+from embodiedsmith.runtime.seeds import derive, generator
+from embodiedsmith.spec.base import Noun, digest
+
+__all__ = ["Batch", "Curves", "EpisodesSource", "Source", "TrainConfig", "TrainingError", "train"]
+
+FORMAT, VERSION = "embodiedsmith-training", 1
+LOG_EVERY = 50
+"""Steps that a point of the curves is the mean of."""
+_BETA = 0.1
+"""Where the loss turns from square to absolute, in normalised units: absolute errors keep closings sharp."""
+_BETAS = (0.9, 0.999)
+
+
+class TrainingError(SmithError):
+    """Training cannot go on: what it was given does not fit together, or the loss is no longer a number."""
+
+
+class TrainConfig(Noun):
+    """How to train."""
+
+    steps: int = Field(default=2000, ge=1)
+    batch_size: int = Field(default=512, ge=1)
+    lr: float = Field(default=3e-4, gt=0)
+    """Highest rate, reached after `warmup` steps."""
+    lr_final: float = Field(default=1e-5, ge=0)
+    """Rate of the last step, reached along a cosine."""
+    warmup: int = Field(default=100, ge=0)
+    weight_decay: float = Field(default=1e-4, ge=0)
+    clip: float = Field(default=1.0, gt=0)
+    """Largest norm of the gradient."""
+    ema: float = Field(default=0.99, ge=0, lt=1)
+    """Decay a step of the averaged weights, which act; shorter in the first steps."""
+    feature_noise: float = Field(default=0.0, ge=0)
+    """Standard deviation of noise on the features, in standard deviations of each."""
+    pad_weight: float = Field(default=0.0, ge=0, le=1)
+    """Weight of standing still after the end of an episode, against 1 for its steps."""
+    distill_weight: float = Field(default=1.0, ge=0)
+    """Weight of staying close to the teacher on old data."""
+    distill_batch: int = Field(default=128, ge=1)
+    """Windows of old data a step."""
+    matmul: Literal["float32", "bfloat16"] = "float32"
+    """What products are rounded to before they are summed up in float32; bfloat16 is faster where the processor has it."""
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Curves:
+    """How training went: means over `LOG_EVERY` steps, each up to the step named."""
+
+    step: tuple[int, ...]
+    loss: tuple[float, ...]
+    distillation: tuple[float, ...]
+    """Loss against the teacher, before its weight; zero without one."""
+    lr: tuple[float, ...]
+    gradient: tuple[float, ...]
+    """Norm before clipping."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The curves as JSON values."""
+        return asdict(self)
+
+
+def train(
+    policy: Policy,
+    source: Source,
+    config: TrainConfig,
+    *,
+    teacher: Policy | None = None,
+    old: Source | None = None,
+    folder: Path | None = None,
+    save_every: int = 500,
+    progress: Callable[[int, float], None] | None = None,
+) -> Curves:
+    """Train `policy` in place; it is touched only when training has ended.
+
+    A new policy takes its normaliser from `source`; one that was trained before keeps it and goes on.
+
+    Args:
+        policy: What to train.
+        source: What to learn.
+        teacher: A policy to stay close to on `old` data; any kind, of the same features and actions.
+        old: Where the teacher is asked.
+        folder: Where a checkpoint is written every `save_every` steps and at the end. When it holds one of this very training
+            (same configurations, weights, data moments and teacher), training goes on from there: the policy is the same, bit for
+            bit, as if it had never stopped.
+        progress: Called every `LOG_EVERY` steps with the step and the loss.
+
+    Raises:
+        TrainingError: Teacher and old data are not given together, shapes disagree, the folder holds another training, or the
+            loss is not finite.
+        CheckpointError: The checkpoint in the folder is damaged.
+    """
+    if (teacher is None) != (old is None):
+        raise TrainingError("distillation needs a teacher and old data", remedy="give both, or neither")
+    run = _Run(policy, source, config, teacher, old)
+    if folder is not None and has_checkpoint(folder, "training"):
+        run.load(folder)
+    with one_thread(), _matmul(config.matmul):
+        while run.step < config.steps:
+            run.advance()
+            if progress is not None and run.rows and run.rows[-1][0] == run.step:
+                progress(run.step, run.rows[-1][1])
+            if folder is not None and (run.step % save_every == 0 or run.step == config.steps):
+                run.save(folder)
+    run.finish()
+    return Curves(*(tuple(column) for column in zip(*run.rows, strict=True)))
+
+
+def rate(config: TrainConfig, step: int) -> float:
+    """Learning rate of a step, counted from zero: a linear warm-up, then half a cosine."""
+    if step < config.warmup:
+        return config.lr * (step + 1) / config.warmup
+    done = (step - config.warmup) / max(1, config.steps - 1 - config.warmup)
+    return config.lr_final + (config.lr - config.lr_final) * 0.5 * (1.0 + math.cos(math.pi * min(1.0, done)))
+
+
+class _Run:
+    """One training: everything that changes from step to step."""
+
+    def __init__(self, policy: Policy, source: Source, config: TrainConfig, teacher: Policy | None, old: Source | None) -> None:
+        self._target, self._source, self._config, self._teacher, self._old = policy, source, config, teacher, old
+        statistics = source.statistics()
+        self._policy = policy.copy()
+        self._policy.fit_normalizer(statistics)
+        if old is not None:
+            self._policy.normalizer.widen(old.statistics())
+        self._key = digest(
+            {
+                "policy": policy.config.model_dump(mode="json"),
+                "weights": self._policy.fingerprint(),
+                "training": config.model_dump(mode="json"),
+                "teacher": teacher.fingerprint() if teacher else None,
+                "data": [part.tolist() for part in statistics],
+            }
+        )
+        self._weights, self._gradient = _flatten(self._policy)
+        self._ema = self._weights.detach().clone()
+        self._optimizer = torch.optim.AdamW(
+            [self._weights], lr=config.lr, betas=_BETAS, weight_decay=config.weight_decay, fused=True
+        )
+        self._rng = generator(config.seed, "train", "batches")
+        self._noise = Generator().manual_seed(derive(config.seed, "train", "noise") % 2**63)
+        for module in self._policy.network.modules():
+            if isinstance(module, Dropout):
+                module.generator = self._noise
+        self.step = 0
+        self.rows: list[list[float]] = []
+        self._sums = [0.0, 0.0, 0.0]
+
+    def advance(self) -> None:
+        """One gradient step."""
+        config = self._config
+        lr = rate(config, self.step)
+        self._optimizer.param_groups[0]["lr"] = lr
+        self._gradient.zero_()
+        losses = self._losses()
+        loss = losses[0] if len(losses) == 1 else losses[0] + config.distill_weight * losses[1]
+        loss.backward()  # type: ignore[no-untyped-call]
+        norm = float(torch.linalg.vector_norm(self._gradient))
+        if not math.isfinite(norm) or not math.isfinite(float(loss.detach())):
+            raise TrainingError(
+                f"loss {float(loss.detach())} and gradient {norm} of step {self.step} are not finite",
+                remedy="look for rows that are not finite in the data, or lower the rate",
+            )
+        if norm > config.clip:
+            self._gradient.mul_(config.clip / norm)
+        self._optimizer.step()
+        decay = min(config.ema, (1.0 + self.step) / (10.0 + self.step))
+        with torch.no_grad():
+            self._ema.lerp_(self._weights, 1.0 - decay)
+        self.step += 1
+        self._log([float(part.detach()) for part in losses], norm, lr)
+
+    def finish(self) -> None:
+        """Give the averaged weights and the normaliser to the policy that was handed in."""
+        with torch.no_grad():
+            self._weights.copy_(self._ema)
+        fill(self._target.tensors(), self._policy.tensors(), "training", "")
+
+    def save(self, folder: Path) -> None:
+        """Write everything that the next steps depend on."""
+        state = self._optimizer.state[self._weights]
+        tensors = {
+            "weights": self._weights,
+            "ema": self._ema,
+            "exp_avg": state["exp_avg"],
+            "exp_avg_sq": state["exp_avg_sq"],
+            "step": state["step"],
+            "noise": self._noise.get_state(),
+        }
+        content = {
+            "key": self._key,
+            "step": self.step,
+            "curves": self.rows,
+            "sums": self._sums,
+            "batches": self._rng.bit_generator.state,
+        }
+        write_checkpoint(folder, "training", FORMAT, VERSION, tensors, content)
+
+    def load(self, folder: Path) -> None:
+        """Go on from a checkpoint of this very training."""
+        remedy = f"delete {folder} to train from the beginning"
+        tensors, content = read_checkpoint(folder, "training", FORMAT, VERSION, remedy)
+        if content["key"] != self._key:
+            raise TrainingError(
+                "the folder holds another training", where=str(folder), remedy=f"{remedy}, or give another folder"
+            )
+        zeros = torch.zeros_like(self._ema)
+        state = {"step": torch.zeros(()), "exp_avg": zeros, "exp_avg_sq": zeros.clone()}
+        noise = self._noise.get_state()
+        targets = {"weights": self._weights.detach(), "ema": self._ema, "noise": noise, **state}
+        fill(targets, tensors, str(folder), remedy)
+        self._optimizer.state[self._weights] = state
+        self._noise.set_state(noise)
+        self._rng.bit_generator.state = content["batches"]
+        self.step, self.rows, self._sums = content["step"], content["curves"], content["sums"]
+
+    def _losses(self) -> list[Tensor]:
+        """Loss on the source, and on the teacher's chunks when there is one."""
+        batch = self._source.batch(self._rng, self._config.batch_size)
+        self._check(batch)
+        normalizer = self._policy.normalizer
+        features, targets = [normalizer.features(batch.features)], [normalizer.actions(batch.actions)]
+        weights = [_weights(batch.valid, self._config.pad_weight)]
+        if self._teacher is not None and self._old is not None:
+            old = self._old.batch(self._rng, self._config.distill_batch)
+            features.append(normalizer.features(old.features))
+            targets.append(normalizer.actions(self._taught(self._teacher, old.features)))
+            weights.append(_weights(torch.ones_like(old.valid), 0.0))
+        errors = self._errors(torch.cat(features), torch.cat(targets))  # (B, H)
+        parts = torch.split(errors, [len(part) for part in features])
+        return [(part * weight).sum() for part, weight in zip(parts, weights, strict=True)]
+
+    @torch.no_grad()
+    def _taught(self, teacher: Policy, features: Tensor) -> Tensor:
+        """The teacher's chunks (B, H, A) in SI units; a flow's from drawn noise."""
+        start = None
+        if isinstance(teacher.network, FlowMlp):
+            start = torch.randn(len(features), teacher.config.chunk, len(teacher.action_names), generator=self._noise)
+        return teacher.normalizer.restore(teacher.chunks(teacher.normalizer.features(features), start))
+
+    def _errors(self, features: Tensor, targets: Tensor) -> Tensor:
+        """Mean error over the components of each action (B, H), in normalised units."""
+        if self._config.feature_noise:
+            features = features + self._config.feature_noise * torch.randn(features.shape, generator=self._noise)
+        network = self._policy.network
+        if isinstance(network, FlowMlp):
+            noise = torch.randn(targets.shape, generator=self._noise)
+            time = torch.rand(len(targets), generator=self._noise)
+            way = noise + time[:, None, None] * (targets - noise)
+            return functional.mse_loss(network(features, way, time), targets - noise, reduction="none").mean(dim=2)
+        return functional.smooth_l1_loss(network(features), targets, reduction="none", beta=_BETA).mean(dim=2)
+
+    def _check(self, batch: Batch) -> None:
+        """Shapes, once: a source does not change them."""
+        if self.step:
+            return
+        policy = self._policy
+        shapes = [tuple(part.shape) for part in (batch.features, batch.actions, batch.valid)]
+        rows, chunk = len(batch.features), policy.config.chunk
+        wanted = [(rows, len(policy.feature_names)), (rows, chunk, len(policy.action_names)), (rows, chunk)]
+        if shapes != wanted:
+            raise TrainingError(f"the source gives features, actions, valid of shapes {shapes}; the policy takes {wanted}")
+
+    def _log(self, losses: list[float], norm: float, lr: float) -> None:
+        values = [losses[0], losses[1] if len(losses) > 1 else 0.0, norm]
+        self._sums = [total + value for total, value in zip(self._sums, values, strict=True)]
+        if self.step % LOG_EVERY and self.step != self._config.steps:
+            return
+        count = (self.step - 1) % LOG_EVERY + 1
+        loss, distillation, gradient = (total / count for total in self._sums)
+        self.rows.append([self.step, loss, distillation, lr, gradient])
+        self._sums = [0.0, 0.0, 0.0]
+
+
+def _flatten(policy: Policy) -> tuple[torch.nn.Parameter, Tensor]:
+    """One vector of all weights and one of their gradient, which the network's parameters become views of."""
+    parameters = list(policy.network.parameters())
+    flat = torch.nn.Parameter(torch.cat([parameter.detach().reshape(-1) for parameter in parameters]))
+    gradient = torch.zeros_like(flat.data)
+    flat.grad = gradient
+    at = 0
+    for parameter in parameters:
+        part = slice(at, at + parameter.numel())
+        parameter.data = flat.data[part].view(parameter.shape)
+        parameter.grad = gradient[part].view(parameter.shape)
+        at = part.stop
+    return flat, gradient
+
+
+def _weights(valid: Tensor, pad: float) -> Tensor:
+    weights = torch.where(valid, 1.0, pad)
+    return weights / weights.sum().clamp_min(1.0)
+
+
+@contextmanager
+def _matmul(precision: str) -> Iterator[None]:
+    """What products of float32 matrices are rounded to, and again what it was before."""
+    settings = torch.backends.mkldnn.matmul  # type: ignore[attr-defined]
+    before = settings.fp32_precision
+    settings.fp32_precision = {"float32": "ieee", "bfloat16": "bf16"}[precision]
+    try:
+        yield
+    finally:
+        settings.fp32_precision = before
