@@ -1,7 +1,7 @@
 """The loops of an arm's kinematics, compiled by numba: forward, and inverse by damped least squares.
 
-A chain is its k joints in a row from the robot's base to the tool: before joint i lies a constant transform (row i of `offsets` and
-`turns`; row k goes from the last joint's frame to the tool), then the joint itself about or along `axes[i]`, a hinge through
+A chain is its k joints in a row from the robot's base to the tool: before joint i lies a constant transform (row i of `offsets`
+and `turns`; row k goes from the last joint's frame to the tool), then the joint itself about or along `axes[i]`, a hinge through
 `anchors[i]`.
 Quaternions are (w, x, y, z). Rows do not know of each other, and no sum is reordered: a row has the same bits in any company.
 """
