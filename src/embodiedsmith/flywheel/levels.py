@@ -1,9 +1,10 @@
 """Levels of difficulty: one forged scenario, varied from almost nothing to everything its supports and the robot's reach allow.
 
 A difficulty is a number in [0, 1]; the ten levels are points on it. With it grow the areas over which free things are strewn and
-the angles they are turned by, how far the arm starts from home, and how many things stand about that the goal does not name: those
-far from where the robot works come first (distractors), then those near it (clutter), and last those in its way (obstacles).
-From level 7 on masses, friction, forces and observations vary, too. What varies at a level varies at least as far at the next.
+the angles they are turned by, how far the arm starts from home, and how many things stand about that the goal does not name. Of
+these, what is far from the robot's ways comes first (distractors), then what is near them (clutter), and last what stands in them
+(obstacles). From level 7 on masses, friction, forces and observations vary, too. What varies at a level varies at least as far at
+the next.
 """
 
 from __future__ import annotations
