@@ -11,5 +11,5 @@ from embodiedsmith.tasks.watch import Watch
 
 __all__ = [
     "Bound", "Event", "Failure", "GoalMonitor", "PredicateKind", "Probe", "Recording", "Role", "Session", "Watch",
-    "Words",    "check_text", "goal_faults", "instruction", "predicate", "predicate_names", "replay", "reward", "title",
+    "Words", "check_text", "goal_faults", "instruction", "predicate", "predicate_names", "replay", "reward", "title",
 ]  # fmt: skip

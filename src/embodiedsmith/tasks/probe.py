@@ -30,6 +30,8 @@ BALL = 600
 """Points that stand for an ellipsoid: they miss a radius of 5 cm by at most 0.2 mm."""
 FAR = 100.0
 """[m] Distances are not measured beyond this."""
+NOBODY = -1
+"""In place of a pair's key where things do not touch, or a thing touches itself."""
 BEARING = 0.5
 """Least cosine between a contact's normal and the vertical for one thing to stand on the other."""
 OPPOSED = 0.5
@@ -58,22 +60,29 @@ class Probe:
         self._owner = {name: k for k, name in enumerate(world.owners)}
         owner = world.solid_owner
         key = np.minimum.outer(owner, owner) * count + np.maximum.outer(owner, owner)
-        self._key = np.where(owner[:, None] == owner[None, :], -1, key).astype(np.int32)
+        self._key = np.where(owner[:, None] == owner[None, :], NOBODY, key).astype(np.int32)
         self._count = count
         self._shapes: dict[str, Shape] = {}
         self._tcps = [world.data.site_xmat[site].reshape(3, 3) for site in world.tcp_sites]
         self.pairs: set[int] = set()
-        """Keys of the pairs of owners in contact at the last `refresh`; see `pair`."""
-        self.bearing: set[int] = set()
-        """Those in which one stands on the other, rather than leans on it."""
+        """Keys of the pairs of owners in contact at the last `refresh`, see `pair`; perhaps `NOBODY` besides."""
+        self._touching: NDArray[np.int32] = np.zeros(0, dtype=np.int32)
+        self._bearing: set[int] | None = set()
 
     def refresh(self) -> None:
         """Look at the contacts again. They are those of the last physics step, 1/240 s before the poses."""
-        contact = self.world.data.contact
-        geom, touching = self.world.solids(), contact.dist < 0
-        keys = self._key[geom[:, 0], geom[:, 1]]
-        self.pairs = set(keys[touching].tolist())
-        self.bearing = set(keys[touching & (np.abs(contact.frame[:, 2]) > BEARING)].tolist())
+        geom, touching = self.world.solids(), self.world.data.contact.dist < 0
+        self._touching = np.where(touching, self._key[geom[:, 0], geom[:, 1]], NOBODY)
+        self.pairs = set(self._touching.tolist())
+        self._bearing = None
+
+    @property
+    def bearing(self) -> set[int]:
+        """Those of `pairs` in which one stands on the other, rather than leans on it."""
+        if self._bearing is None:  # looked at only when a predicate asks
+            steep = np.abs(self.world.data.contact.frame[:, 2]) > BEARING
+            self._bearing = set(self._touching[steep].tolist())
+        return self._bearing
 
     def pair(self, first: str, second: str) -> int:
         """Key of a pair of owners (see `World.owners`), in either order: in `pairs` while they touch."""
