@@ -97,7 +97,7 @@ def outcome_videos(folder: Path, store: EpisodeStore, scenarios: Mapping[str, Sc
     for outcome, row in sorted(chosen.items(), key=lambda item: (item[0] != "success", item[0]))[:MOST_VIDEOS]:
         name = f"{outcome}-{row.slot}-{row.attempt}.mp4"
         if not (place / name).exists():
-            _film(place / name, store.load(row), scenarios[row.scenario_id], painter)
+            film(place / name, store.load(row), scenarios[row.scenario_id], painter)
         message = "" if row.failure is None else str(row.failure.get("message", ""))
         videos.append(Video(outcome, f"videos/{name}", row.slot, row.attempt, message))
     kept = {video.file.rpartition("/")[2] for video in videos}
@@ -107,8 +107,8 @@ def outcome_videos(folder: Path, store: EpisodeStore, scenarios: Mapping[str, Sc
     return videos
 
 
-def _film(path: Path, recording: Recording, scenario: Scenario, painter: Painter) -> None:
-    """Two views side by side."""
+def film(path: Path, recording: Recording, scenario: Scenario, painter: Painter) -> None:
+    """Write a video of an episode, two views side by side; there whole or not at all."""
     views = _views(scenario)
     shown = painter.frames(recording, scenario, views, VIDEO)
     frames: Pixels = np.concatenate([shown[view] for view in views], axis=2)
