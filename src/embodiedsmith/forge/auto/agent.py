@@ -98,13 +98,20 @@ class AutoAgent:
         return not goal_faults(self.plot.goal, assets)
 
     def _lying_about(self, items: list[Item], rng: np.random.Generator) -> list[Item]:
-        """Things of categories that the plot does not speak of, on the work surface."""
+        """Things of categories that the plot does not speak of, on the work surface.
+
+        None of what bends: simulating it takes as long as everything else together, and nothing is done with it here.
+        """
         surface = self.plot.items[0]
         taken = sense.room_taken(items, surface.id, self.plot.goal)
         left = CLUTTER * room_for(self.plot.cell.embodiment, surface.asset.category) - taken
         count = int(rng.integers(LYING_ABOUT[0], LYING_ABOUT[1] + 1))
         there = {item.asset.category for item in items}
-        names = [n for n in sense.movable(self.plot.cell.setting) if n not in there and sense.small(n)]
+        names = [
+            n
+            for n in sense.movable(self.plot.cell.setting)
+            if n not in there and sense.small(n) and sense.usual(n).matter is None
+        ]
         chosen = [names[k] for k in rng.permutation(len(names))[:count]]
         found = []
         for name in chosen:

@@ -354,7 +354,12 @@ class _Draft:
             raise _NothingFits
 
     def _start(self, load: str, owner: str, relation: Relation, part: str | None) -> None:
-        """Let a thing start somewhere, behind doors and in drawers lying low enough for them to shut."""
+        """Let a thing start somewhere, behind doors and in drawers lying low enough for them to shut.
+
+        Alone, but for furniture: two that a hand is to get round do not lie in one bowl.
+        """
+        if not self.items[owner].fixed and any(i.parent == owner for i in self.items.values()):
+            raise _NothingFits
         asset, holder = build(self.items[load].asset), build(self.items[owner].asset)
         if relation == "inside":
             cavity = holder.affordances.cavity(part)

@@ -57,6 +57,8 @@ class Attempt:
     rooms: tuple[Room, ...] = ()
     """The rooms as they are with their walls."""
     walls: tuple[Wall, ...] = ()
+    headings: dict[str, float | None] = field(default_factory=dict)
+    """What `heading` has found."""
 
     def __post_init__(self) -> None:
         self.items = {item.id: item for item in self.scenario.scene.items}
@@ -323,12 +325,9 @@ class Attempt:
         """World angle of the item's yaw that lets a hand coming from the robot hold it from its one good side; None: any."""
         if not self.anticipate:
             return None
-        grasps = self.built[item.id].affordances.grasps
-        ways = np.array([tf.rotation(g.pose.rotation)[:2, 2] for g in grasps if g.kind == "side" and g.body == "root"])
-        if len(ways) == 0 or np.linalg.norm(ways.mean(axis=0)) < 0.8:
-            return None
-        mean = ways.mean(axis=0)
-        return -math.atan2(mean[1], mean[0])
+        if item.id not in self.headings:
+            self.headings[item.id] = _good_side(self.built[item.id])
+        return self.headings[item.id]
 
     def related(self, item: str) -> frozenset[str]:
         """The item, what carries it and what it carries."""
@@ -345,3 +344,14 @@ class Attempt:
     def seen_from(self, base: Pose) -> Attempt:
         """The same things with the robot elsewhere."""
         return replace(self, base=base)
+
+
+def _good_side(asset: Asset) -> float | None:
+    """Yaw [rad] that turns the one side from which a thing is grasped towards -x; None: it has none, or several."""
+    ways = np.array(
+        [tf.rotation(g.pose.rotation)[:2, 2] for g in asset.affordances.grasps if g.kind == "side" and g.body == "root"]
+    )
+    if len(ways) == 0 or np.linalg.norm(ways.mean(axis=0)) < 0.8:
+        return None
+    mean = ways.mean(axis=0)
+    return -math.atan2(mean[1], mean[0])

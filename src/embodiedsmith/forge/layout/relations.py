@@ -164,13 +164,14 @@ def guided(attempt: Attempt, item: Item, region: Region) -> tuple[Predicate, Dra
 
 def within(attempt: Attempt, region: Region, draw: Draw) -> Draw:
     """World poses drawn, as poses in a region's frame; None where they stick out of it."""
+    T_region_world = tf.inverse(region.T_world)
 
     def drawn() -> Pose | None:
         pose = draw()
         if pose is None:
             return None
         x, y, _ = pose.position
-        local = tf.to_pose(tf.inverse(region.T_world) @ tf.matrix(Pose.planar(x, y, float(region.T_world[2, 3]), pose.yaw)))
+        local = tf.to_pose(T_region_world @ tf.matrix(Pose.planar(x, y, float(region.T_world[2, 3]), pose.yaw)))
         return local if region.holds(attempt, local) else None
 
     return drawn
