@@ -18,16 +18,33 @@ def read(text: str) -> Scenario:
     return RuleAgent().propose(Brief(text=text), generator(0, "roundtrip")).scenario
 
 
+def many(examples: int) -> settings:
+    return settings(
+        max_examples=examples,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow],
+    )
+
+
 @pytest.mark.parametrize("language", ["en", "zh"])
-@settings(
-    max_examples=400,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow],
-)
+@many(200)
 @given(said=drawn())
 def test_instructions_read_back_give_the_same_goal(language: Language, said: Drawn) -> None:
+    reads_back(said, language)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", ["en", "zh"])
+@many(1000)
+@given(said=drawn())
+def test_a_thousand_instructions_read_back_give_the_same_goal(language: Language, said: Drawn) -> None:
+    reads_back(said, language)
+
+
+def reads_back(said: Drawn, language: Language) -> None:
+    """Fail where the words for a goal are read as another."""
     text = instruction(said.goal, said.scene, language, said.initial)
     finding = check_text(text, said.goal)
     assert finding is None, finding
