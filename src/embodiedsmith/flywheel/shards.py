@@ -67,7 +67,7 @@ class Shards:
         if number not in self._mapped:
             with storage_errors(self._path(number, "features")):
                 maps = [
-                    np.memmap(self._path(number, kind), dtype=np.float32, mode="r").reshape(-1, width)
+                    np.asarray(np.memmap(self._path(number, kind), dtype=np.float32, mode="r")).reshape(-1, width)
                     for kind, width in zip(_KINDS, self._widths, strict=True)
                 ]
             self._mapped[number] = maps[0], maps[1]
