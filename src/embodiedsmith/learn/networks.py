@@ -112,9 +112,11 @@ class Block(nn.Module):
 
 
 class FlowMlp(nn.Module):
-    """Velocity (B, H, A) of a flow from noise to chunks, at a chunk on its way (B, H, A) and a time (B,) in [0, 1].
+    """Where a flow from noise to chunks leads, from a chunk on its way (B, H, A) and a time (B,) in [0, 1).
 
-    Flow matching with straight paths: Lipman et al., "Flow matching for generative modeling", 2023.
+    Flow matching with straight paths (Lipman et al., "Flow matching for generative modeling", 2023), told by the mean of the
+    chunks (B, H, A) that may lie at the end rather than by the velocity, which is what is left of the way over what is left of
+    the time: a small network need not carry the noise through, and components that never move stay still.
     """
 
     def __init__(self, inputs: int, chunk: int, actions: int, width: int, depth: int, dropout: float = 0.0) -> None:
@@ -131,19 +133,19 @@ class FlowMlp(nn.Module):
         """The chunk that the flow leads to from `start` (B, H, A), by `steps` Euler steps."""
         way = start
         for step in range(steps):
-            way = way + self(features, way, way.new_full((len(way),), step / steps)) / steps
+            end = self(features, way, way.new_full((len(way),), step / steps))
+            way = way + (end - way) / (steps - step)
         return way
 
 
 def feature_groups(names: Sequence[str]) -> list[list[int]]:
-    """Indices of the features that make a token: those whose names share what comes before the first dot.
+    """Indices of the features that make a token: those whose names share what comes before the last slash.
 
-    Names without dots are cut into groups of sixteen that follow each other.
+    Names without a slash make a token of their own.
     """
     groups: dict[str, list[int]] = {}
     for index, name in enumerate(names):
-        head = name.partition(".")[0] if "." in name else f"#{index // 16}"
-        groups.setdefault(head, []).append(index)
+        groups.setdefault(name.rpartition("/")[0], []).append(index)
     return list(groups.values())
 
 

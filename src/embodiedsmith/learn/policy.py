@@ -101,7 +101,7 @@ class Policy:
         Args:
             features: (n, F).
             noise: Where a flow starts: a generator that it is drawn from, or the draws themselves, standard normal
-                (n, H, A), which lets each row have its own stream; None starts every row from zero, so that equal features give equal chunks.
+                (n, H, A), so that each row may have its own stream; None starts all from zero: equal features, equal chunks.
                 Behaviour cloning has no noise.
 
         Returns:
@@ -118,6 +118,18 @@ class Policy:
                 chunk = self.normalizer.restore(self.chunks(block, start))
                 out[at : at + BLOCK] = chunk[: len(rows) - at]
         return out.numpy()
+
+    def check_names(self, feature_names: Sequence[str], action_names: Sequence[str]) -> None:
+        """Refuse an encoder or an action space that this policy was not made for.
+
+        Raises:
+            CheckpointError: Names every one that is missing, unknown or in another place.
+        """
+        faults = _differences("feature", self.feature_names, feature_names)
+        faults += _differences("action component", self.action_names, action_names)
+        if faults:
+            remedy = "use the observation configuration and the action space in the policy's config, or train a policy for these"
+            raise CheckpointError("the policy sees or says other things", faults=faults, remedy=remedy)
 
     def tensors(self) -> dict[str, Tensor]:
         """Every tensor of the network and the normaliser by name: those that are saved, not copies."""
@@ -206,6 +218,18 @@ def _network(config: PolicyConfig, names: tuple[str, ...], actions: int) -> nn.M
     if config.kind == "bc_transformer":
         return ChunkTransformer(feature_groups(names), *sizes)
     return (FlowMlp if config.kind == "flow" else ChunkMlp)(len(names), *sizes)
+
+
+def _differences(what: str, mine: Sequence[str], given: Sequence[str]) -> list[str]:
+    missing, unknown = [name for name in mine if name not in given], [name for name in given if name not in mine]
+    faults = [f"{what} {name!r} of the policy is not there" for name in missing]
+    faults += [f"{what} {name!r} is not one of the policy's" for name in unknown]
+    if not faults and len(mine) != len(given):
+        faults = [f"{len(given)} {what}s are given where the policy has {len(mine)}"]
+    elif not faults:
+        moved = [name for name, other in zip(mine, given, strict=True) if name != other]
+        faults = [f"{what}s are in another order, from {moved[0]!r} on"] if moved else []
+    return faults
 
 
 def _padded(rows: Tensor) -> Tensor:

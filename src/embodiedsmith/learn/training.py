@@ -16,6 +16,7 @@ from torch.nn import functional
 
 from embodiedsmith.learn.checkpoint import fill, has_checkpoint, read_checkpoint, write_checkpoint
 from embodiedsmith.learn.networks import Dropout, FlowMlp
+from embodiedsmith.learn.normalization import Statistics
 from embodiedsmith.learn.policy import Policy, one_thread
 from embodiedsmith.learn.sources import Batch, EpisodesSource, Source
 from embodiedsmith.runtime.errors import SmithError
@@ -54,7 +55,8 @@ class TrainConfig(Noun):
     feature_noise: float = Field(default=0.0, ge=0)
     """Standard deviation of noise on the features, in standard deviations of each."""
     pad_weight: float = Field(default=0.0, ge=0, le=1)
-    """Weight of standing still after the end of an episode, against 1 for its steps."""
+    """Weight of standing still after the end of an episode, against 1 for its steps. A flow's is always 1: its steps are all made
+    from noise together, and those that were not trained would lead the others astray."""
     distill_weight: float = Field(default=1.0, ge=0)
     """Weight of staying close to the teacher on old data."""
     distill_batch: int = Field(default=128, ge=1)
@@ -140,7 +142,7 @@ class _Run:
 
     def __init__(self, policy: Policy, source: Source, config: TrainConfig, teacher: Policy | None, old: Source | None) -> None:
         self._target, self._source, self._config, self._teacher, self._old = policy, source, config, teacher, old
-        statistics = source.statistics()
+        statistics = _finite(source.statistics(), policy)
         self._policy = policy.copy()
         self._policy.fit_normalizer(statistics)
         if old is not None:
@@ -242,13 +244,14 @@ class _Run:
         self._check(batch)
         normalizer = self._policy.normalizer
         features, targets = [normalizer.features(batch.features)], [normalizer.actions(batch.actions)]
-        weights = [_weights(batch.valid, self._config.pad_weight)]
+        pad = 1.0 if isinstance(self._policy.network, FlowMlp) else self._config.pad_weight
+        weights = [_weights(batch.valid, pad)]
         if self._teacher is not None and self._old is not None:
             old = self._old.batch(self._rng, self._config.distill_batch)
             features.append(normalizer.features(old.features))
             targets.append(normalizer.actions(self._taught(self._teacher, old.features)))
             weights.append(_weights(torch.ones_like(old.valid), 0.0))
-        errors = self._errors(torch.cat(features), torch.cat(targets))  # (B, H)
+        errors = self._errors(_joined(features), _joined(targets))  # (B, H)
         parts = torch.split(errors, [len(part) for part in features])
         return [(part * weight).sum() for part, weight in zip(parts, weights, strict=True)]
 
@@ -269,7 +272,7 @@ class _Run:
             noise = torch.randn(targets.shape, generator=self._noise)
             time = torch.rand(len(targets), generator=self._noise)
             way = noise + time[:, None, None] * (targets - noise)
-            return functional.mse_loss(network(features, way, time), targets - noise, reduction="none").mean(dim=2)
+            return functional.mse_loss(network(features, way, time), targets, reduction="none").mean(dim=2)
         return functional.smooth_l1_loss(network(features), targets, reduction="none", beta=_BETA).mean(dim=2)
 
     def _check(self, batch: Batch) -> None:
@@ -307,6 +310,25 @@ def _flatten(policy: Policy) -> tuple[torch.nn.Parameter, Tensor]:
         parameter.grad = gradient[part].view(parameter.shape)
         at = part.stop
     return flat, gradient
+
+
+def _finite(statistics: Statistics, policy: Policy) -> Statistics:
+    """The statistics, when every value in the data is a number."""
+    faults = []
+    for what, names, values in (
+        ("feature", policy.feature_names, statistics.feature_std),
+        ("action component", policy.action_names, statistics.action_std),
+    ):
+        if len(names) != len(values):
+            raise TrainingError(f"the data have {len(values)} {what}s where the policy has {len(names)}")
+        faults += [f"{what} {name!r}" for name, value in zip(names, values, strict=True) if not math.isfinite(value)]
+    if faults:
+        raise TrainingError("the data are not finite", faults=faults, remedy="leave out the episodes that hold such values")
+    return statistics
+
+
+def _joined(parts: list[Tensor]) -> Tensor:
+    return parts[0] if len(parts) == 1 else torch.cat(parts)
 
 
 def _weights(valid: Tensor, pad: float) -> Tensor:
