@@ -19,14 +19,15 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from embodiedsmith import motion
 from embodiedsmith.embodiments.actions import ActionSpace
-from embodiedsmith.episodes.staging import attempt_rng
+from embodiedsmith.episodes.staging import attempt_rng, warm_world
 from embodiedsmith.learn.exploration import Exploration
 from embodiedsmith.learn.observation import Encoder, ObservationConfig
 from embodiedsmith.runtime.errors import UsageError
 from embodiedsmith.runtime.seeds import generator
 from embodiedsmith.spec import Scenario
-from embodiedsmith.tasks import Recording, Watch
+from embodiedsmith.tasks import Recording, Session, Watch
 from embodiedsmith.world import Batch, SettleError, WorldFault
 from embodiedsmith.world.transforms import Float
 
@@ -92,6 +93,51 @@ def rollout(
     return Fleet(scenario, max(1, min(worlds, len(attempts))), threads=threads).rollout(
         policy, attempts, seed=seed, noise=noise, sample=sample, exploration=exploration
     )
+
+
+def finish_by_expert(policy: Actor, scenario: Scenario, attempt: int, *, seed: int, steps: int) -> Recording | None:
+    """A policy begins an attempt and the demonstrator finishes it, from wherever the policy has come to.
+
+    What the policy does is what it does in a `rollout` of that attempt; then the recording's labels, first `LABEL`, name the
+    demonstrator's skills.
+
+    Args:
+        policy: Who begins.
+        scenario: A laid-out scenario.
+        attempt: Number of the attempt.
+        seed: Run seed.
+        steps: Control steps that the policy has.
+
+    Returns:
+        What happened; None when nothing was left to be done, or the world did not come to rest.
+    """
+    world = warm_world(scenario)
+    session, rng = Session(world, seed=seed, attempt=attempt), attempt_rng(seed, scenario.id, attempt)
+    try:
+        session.reset(rng)
+        _begin_by_policy(session, policy, steps)
+    except SettleError:
+        return None
+    except WorldFault:
+        return session.finish()
+    return None if session.succeeded else motion.complete(session, rng)
+
+
+def _begin_by_policy(session: Session, policy: Actor, steps: int) -> None:
+    """Up to `steps` control steps by a policy that starts from no noise; raises `WorldFault`."""
+    world, config = session.world, policy.config
+    encoder = Encoder(world.scenario, config.observation, world=world)
+    space = ActionSpace(world.robot, config.action_space, world.control_dt)
+    chunk = np.zeros((0, space.size))
+    for step in range(min(steps, session.horizon_steps)):
+        if session.succeeded:
+            return
+        if step % config.execute == 0:
+            stages = np.array([encoder.stages.now(session.monitor)])
+            features = encoder.encode(session.observed[None], world.command[None], stages)
+            chunk = policy.predict(features)[0].astype(np.float64)
+        said = chunk[step % config.execute]
+        session.step(space.decode_many(said[None], world.command[None])[0], LABEL)
 
 
 class Fleet:
@@ -161,8 +207,9 @@ class Fleet:
         try:
             with ThreadPoolExecutor(1) as pool:  # the engine lets go of the interpreter while it steps
                 running: deque[tuple[_Work, Future[Faults]]] = deque()
+                share = -(-len(task.attempts) // len(self._crews))
                 for crew in self._crews:
-                    work = crew.work(task, queue, done)
+                    work = crew.work(task, queue, done, share)
                     if (job := next(work, None)) is not None:
                         running.append((work, pool.submit(job)))
                 following = 0
@@ -205,11 +252,14 @@ class _Crew:
         self._pushes: list[Float] = [np.zeros((0, 0))] * batch.count
         self._draws: list[np.random.Generator | None] = [None] * batch.count
 
-    def work(self, task: _Task, queue: Iterator[int], done: dict[int, Recording]) -> _Work:
-        """Make attempts from the queue until it is empty. Yields what to do without the interpreter, and is sent its result."""
+    def work(self, task: _Task, queue: Iterator[int], done: dict[int, Recording], share: int) -> _Work:
+        """Make attempts from the queue until it is empty, in at most `share` worlds.
+
+        Yields what to do without the interpreter, and is sent its result.
+        """
         busy: list[int] = []
         while True:
-            idle = [k for k in range(self.batch.count) if k not in busy]
+            idle = [k for k in range(min(share, self.batch.count)) if k not in busy]
             fresh = dict(zip(idle, queue, strict=False))
             if fresh:
                 rngs = [attempt_rng(task.seed, task.scenario_id, task.attempts[place]) for place in fresh.values()]

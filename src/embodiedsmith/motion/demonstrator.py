@@ -35,14 +35,25 @@ def demonstrate(session: Session, rng: np.random.Generator) -> Recording:
     """
     started = time.perf_counter()
     session.reset(rng)
-    reset = time.perf_counter()
+    seconds = time.perf_counter() - started
+    recording = complete(session, rng)
+    return replace(recording, cost={"reset_seconds": seconds, **recording.cost})
+
+
+def complete(session: Session, rng: np.random.Generator) -> Recording:
+    """Do what is left of the session's task from where its attempt has come, whoever acted before; else as `demonstrate`.
+
+    Args:
+        session: A session with an attempt in progress, in a world that is well; it is finished here.
+        rng: The attempt's generator, for the planners' draws.
+    """
+    started = time.perf_counter()
     control = Controller(session, rng)
     failure: Failure | None = None
     with suppress(WorldFault):  # the session holds it
         failure = _pursue(control)
     cost = {
-        "reset_seconds": reset - started,
-        "run_seconds": time.perf_counter() - reset,
+        "run_seconds": time.perf_counter() - started,
         "plans": float(control.plans),
         "collision_checks": float(control.checker.checks),
     }
