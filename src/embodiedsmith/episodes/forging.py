@@ -72,11 +72,12 @@ def forge_missing(
     wanted: int,
     *,
     budget: float,
+    first: int = 0,
     workers: int = 1,
     quiet: bool = False,
     stream: TextIO | None = None,
 ) -> list[Forged]:
-    """Forge what is missing of the run's scenarios 0 to `wanted` - 1; gives all of them, in order.
+    """Forge what is missing of the run's scenarios `first` to `first + wanted` - 1; gives all that the run has, in order.
 
     Repairs are tried in the order that the run's own copy of the lessons gives (`episodes.lessons`).
 
@@ -87,8 +88,8 @@ def forge_missing(
     known = {entry.index: entry for entry in forged(store)}
     lessons = lessons_of(store)
     log = store.run.path / "llm"
-    jobs = [_Job(index, brief, budget, lessons, log) for index in range(wanted) if index not in known]
-    done = sum(entry.scenario is not None for entry in known.values())
+    jobs = [_Job(index, brief, budget, lessons, log) for index in range(first, first + wanted) if index not in known]
+    done = sum(e.scenario is not None for e in known.values() if first <= e.index < first + wanted)
     with Progress("scenarios", wanted, done=done, quiet=quiet, stream=stream) as progress:
 
         def keep(job: _Job, result: JobResult[ForgeResult]) -> None:

@@ -1,0 +1,165 @@
+"""A round's episodes: what the policy tries at its level, and where the demonstrator helps; kept in the run, failures too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+
+from embodiedsmith import motion
+from embodiedsmith.embodiments.actions import ActionSpace
+from embodiedsmith.episodes.collect import Attempted
+from embodiedsmith.episodes.collect import Job as Demonstration
+from embodiedsmith.episodes.collect import attempt as demonstrated
+from embodiedsmith.episodes.scores import Scores, score
+from embodiedsmith.episodes.staging import warm_world
+from embodiedsmith.episodes.store import EpisodeStore
+from embodiedsmith.learn.observation import Encoder, ObservationConfig
+from embodiedsmith.learn.policy import Policy
+from embodiedsmith.learn.rollout import LABEL, Fleet, finish_by_expert
+from embodiedsmith.learn.samples import EncodedEpisode, encode_episode
+from embodiedsmith.runtime.executors import JobResult, run_jobs
+from embodiedsmith.spec import Scenario
+from embodiedsmith.tasks import Recording
+
+Source = Literal["policy", "expert"]
+FLEETS = 4
+"""Fleets of worlds kept warm."""
+WORLDS = 48
+"""Worlds of a fleet at most."""
+
+
+@dataclass(frozen=True)
+class Episode:
+    """One attempt of a round."""
+
+    scenario: Scenario
+    recording: Recording
+    scores: Scores
+    source: Source
+    noisy: bool = False
+    """Whether the policy explored."""
+    since: int = 0
+    """Control step from which on it is worth imitating: where the demonstrator took over."""
+
+    @property
+    def success(self) -> bool:
+        """Whether it reached its goal."""
+        return self.recording.outcome == "success"
+
+
+@dataclass(frozen=True)
+class Ask:
+    """Attempts of one scenario, by number."""
+
+    scenario: Scenario
+    attempts: tuple[int, ...]
+    noisy: bool
+
+
+def shares(scenarios: Sequence[Scenario], weights: np.ndarray, count: int, first: int) -> list[Ask]:
+    """Deal `count` attempts to scenarios by weight, half of each scenario's with exploration; numbers go on from `first`.
+
+    Largest remainders: what is dealt adds up.
+    """
+    exact = np.asarray(weights, dtype=np.float64) * count
+    dealt = np.floor(exact + 1e-9).astype(int)
+    for k in np.argsort(-(exact - dealt), kind="stable")[: count - int(dealt.sum())]:
+        dealt[k] += 1
+    asks: list[Ask] = []
+    at = first
+    for scenario, number in zip(scenarios, dealt.tolist(), strict=True):
+        clean = (number + 1) // 2
+        for size, noisy in ((clean, False), (number - clean, True)):
+            if size:
+                asks.append(Ask(scenario, tuple(range(at, at + size)), noisy))
+            at += size
+    return asks
+
+
+def explore(policy: Policy, asks: Iterable[Ask], *, seed: int, noise: float, sample: bool, threads: int) -> Iterator[Episode]:
+    """The policy's attempts, in order."""
+    for ask in asks:
+        fleet = _fleet(ask.scenario.to_json(), threads)
+        noisy = ask.noisy and noise > 0
+        made = fleet.rollout(policy, ask.attempts, seed=seed, noise=noise if noisy else 0.0, sample=sample and ask.noisy)
+        for recording in made:
+            yield Episode(ask.scenario, recording, score(recording), "policy", noisy=ask.noisy)
+
+
+def demonstrate(
+    scenarios: Sequence[Scenario], attempts: Sequence[Sequence[int]], *, seed: int, wanted: int, workers: int
+) -> list[Episode]:
+    """Demonstrations until `wanted` have succeeded or the attempts are used up: one attempt of each scenario in turn.
+
+    Args:
+        scenarios: What to demonstrate.
+        attempts: Numbers of the attempts of each.
+        seed: Run seed.
+        wanted: Successes; what is made beyond them is left out, so that the result does not depend on `workers`.
+        workers: Processes.
+    """
+    turns = max((len(numbers) for numbers in attempts), default=0)
+    order = [(s, numbers[t]) for t in range(turns) for s, numbers in zip(scenarios, attempts, strict=True) if t < len(numbers)]
+    episodes: list[Episode] = []
+    while order and sum(episode.success for episode in episodes) < wanted:
+        missing = wanted - sum(episode.success for episode in episodes)
+        part, order = order[:missing], order[missing:]
+        made: dict[int, Attempted] = {}
+
+        def keep(job: Demonstration, result: JobResult[Attempted], made: dict[int, Attempted] = made) -> None:
+            if result.value is not None:  # a start that does not settle, or a dead worker, gives none
+                made[job.slot] = result.value
+
+        run_jobs(demonstrated, [Demonstration(k, a, seed, s) for k, (s, a) in enumerate(part)], min(workers, len(part)), keep)
+        episodes += [Episode(part[k][0], made[k].recording, made[k].scores, "expert") for k in sorted(made)]
+    return episodes
+
+
+def hand_off(policy: Policy, starts: Iterable[tuple[Scenario, int, int]], *, seed: int) -> Iterator[Episode]:
+    """The policy begins, the demonstrator finishes: for each (scenario, attempt, control steps that the policy has)."""
+    for scenario, attempt, steps in starts:
+        recording = finish_by_expert(policy, scenario, attempt, seed=seed, steps=steps)
+        if recording is None:
+            continue
+        since = sum(label == LABEL for label in recording.labels)
+        world = warm_world(scenario)
+        scores = score(recording, 1.0 / world.control_dt, motion.clearance(world, recording))
+        yield Episode(scenario, recording, scores, "expert", since=since)
+
+
+def encoded(episode: Episode, observation: ObservationConfig, action_space: str) -> EncodedEpisode:
+    """An episode as a policy learns from it."""
+    encoder, space = _tongue(episode.scenario.to_json(), observation, action_space)
+    return encode_episode(encoder, space, episode.recording, since=episode.since)
+
+
+def commit(store: EpisodeStore, episodes: Iterable[Episode], apart: int) -> None:
+    """Keep episodes in the run. An attempt's number is its slot; the demonstrator's are `apart` from those of the policy, for
+    both may begin at one start."""
+    for episode in episodes:
+        recording = episode.recording
+        if recording.length > 0:
+            slot = recording.attempt + (apart if episode.source == "expert" else 0)
+            store.commit(slot, recording, episode.scores)
+
+
+def dealer(scenario: Scenario, observation: ObservationConfig, action_space: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Names of the features and of the actions."""
+    encoder, space = _tongue(scenario.to_json(), observation, action_space)
+    return tuple(encoder.names), tuple(space.names)
+
+
+@lru_cache(maxsize=FLEETS)
+def _fleet(scenario_json: str, threads: int) -> Fleet:
+    return Fleet(Scenario.from_json(scenario_json), WORLDS, threads=threads)
+
+
+@lru_cache(maxsize=64)
+def _tongue(scenario_json: str, observation: ObservationConfig, action_space: str) -> tuple[Encoder, ActionSpace]:
+    scenario = Scenario.from_json(scenario_json)
+    world = warm_world(scenario)
+    return Encoder(scenario, observation, world=world), ActionSpace(world.robot, action_space, world.control_dt)

@@ -1,0 +1,394 @@
+"""The flywheel: a cold start from demonstrations, then rounds of explore, score and filter, train, schedule difficulty.
+
+A round is done with when `state.json` names it. One that was cut off is done again from its beginning with the same result, for
+every draw comes from the run's seed and the round's number.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embodiedsmith.episodes.store import EpisodeStore
+from embodiedsmith.evaluate.evaluation import Evaluation, evaluate, evaluate_demonstrator
+from embodiedsmith.evaluate.intervals import Interval
+from embodiedsmith.evaluate.quality import reference
+from embodiedsmith.evaluate.suites import Suite
+from embodiedsmith.flywheel.collecting import dealer, encoded
+from embodiedsmith.flywheel.curriculum import spread
+from embodiedsmith.flywheel.dashboard import Dashboard
+from embodiedsmith.flywheel.failures import classify
+from embodiedsmith.flywheel.gathering import Gathered, Gatherer
+from embodiedsmith.flywheel.guards import (
+    DropData,
+    LowerThresholds,
+    Observed,
+    Retrain,
+    RollBack,
+    SmallerRate,
+    Verdict,
+    data_faults,
+    load_fault,
+    policy_fault,
+)
+from embodiedsmith.flywheel.journal import Decision, Journal
+from embodiedsmith.flywheel.levels import LEVELS
+from embodiedsmith.flywheel.page import film_clip, write_page
+from embodiedsmith.flywheel.replay import Labelled, Replay
+from embodiedsmith.flywheel.rounds import Clip, RoundRow, append_row, read_rows, rewind
+from embodiedsmith.flywheel.sampling import View
+from embodiedsmith.flywheel.schooling import Schooled, cold_start, school
+from embodiedsmith.flywheel.settings import FlywheelSettings
+from embodiedsmith.flywheel.state import State, TaskState
+from embodiedsmith.flywheel.tasks import Task
+from embodiedsmith.flywheel.variants import Variants, folder_of
+from embodiedsmith.learn.observation import ObservationConfig
+from embodiedsmith.learn.policy import Policy, PolicyConfig
+from embodiedsmith.learn.samples import default_space
+from embodiedsmith.runtime.errors import SmithError
+from embodiedsmith.runtime.seeds import generator
+from embodiedsmith.tasks import Recording
+
+CEILING = 40
+"""Starts of the suite on which the demonstrator itself is tried."""
+PROBES = 512
+"""Moments at which the spread of the actions is measured."""
+STATE = "state.json"
+
+
+@dataclass
+class Turn:
+    """A round in the making."""
+
+    round: int
+    states: list[TaskState]
+    gathered: list[Gathered]
+    decisions: list[list[Decision]]
+    """Of each task."""
+    schooled: Schooled
+    train_seconds: float
+    data_faults: tuple[str, ...] = ()
+    policy_fault: str | None = None
+    """What was wrong with the checkpoint that the round began with."""
+
+
+class Flywheel:
+    """A run's flywheel, ready to go on from where it stands.
+
+    Args:
+        store: Of the run, open for writing.
+        tasks: What is learnt: see `tasks.prepare`.
+        settings: How.
+        threads: Threads that step worlds.
+        workers: Processes that demonstrate.
+        dashboard: Where progress is shown; None: nowhere.
+        videos: Whether to film the best and the worst episode of every round.
+    """
+
+    def __init__(
+        self, store: EpisodeStore, tasks: Sequence[Task], settings: FlywheelSettings, *, threads: int = 1, workers: int = 1,
+        dashboard: Dashboard | None = None, videos: bool = True,
+    ) -> None:  # fmt: skip
+        self.store, self.tasks, self.settings = store, tuple(tasks), settings
+        self.folder = folder_of(store)
+        self.folder.mkdir(exist_ok=True)
+        self._seed, self._threads, self._videos = store.run.seed, threads, videos
+        self._dashboard = dashboard or Dashboard("", settings.rounds, quiet=True)
+        scenarios = [scenario for task in tasks for scenario in task.scenarios]
+        self._observation = ObservationConfig.covering(scenarios)
+        self._space = default_space(self._observation.vehicle)
+        self.replay = Replay(self.folder / "replay", *dealer(scenarios[0], self._observation, self._space))
+        self.journal = Journal(self.folder / "journal.jsonl")
+        self._gatherer = Gatherer(store, settings, Variants(store, settings.time_limit), threads=threads, workers=workers)
+        self.state = State.load(self.folder / STATE)
+        self.replay.rewind(self.state.round + 1)
+        self.journal.rewind(self.state.round + 1)
+        rewind(self.folder, self.state.round)
+
+    def spin(self) -> dict[str, Any]:
+        """Do what is missing of the rounds asked for and of the final evaluation; gives the result, which is kept, too."""
+        for row in read_rows(self.folder):
+            self._dashboard.round(row)
+        if self.state.round < 0:
+            self._begin()
+        while self.state.round < self.settings.rounds:
+            self._turn(self.state.round + 1)
+        return self._result()
+
+    def policy(self) -> Policy:
+        """The policy that acts now."""
+        return Policy.load(self._checkpoint(self.state.policy))
+
+    # ------------------------------------------------------------------ rounds
+
+    def _begin(self) -> None:
+        """Round 0: few and clean demonstrations at the first level, and a policy from them."""
+        states, gathered = [], []
+        for task in self.tasks:
+            state = TaskState.first(self.settings, task.name)
+            self._dashboard.stage(task.name, f"demonstrating at level {state.level}")
+            found = self._gatherer.begin(task, state)
+            gathered.append(found)
+            states.append(state.model_copy(update={"reference": reference(e.scores for e in found.episodes if e.success)}))
+        kept, faults = self._keep(0, gathered)
+        if faults:
+            raise SmithError("the demonstrations of the cold start are not sound", faults=faults)
+        config = PolicyConfig(
+            kind=self.settings.policy, width=self.settings.width, depth=self.settings.depth, action_space=self._space,
+            observation=self._observation,
+        )  # fmt: skip
+        began = time.perf_counter()
+        self._say("training the cold start")
+        schooled = cold_start(config, self.replay, self.settings, seed=self._seed)
+        turn = Turn(0, states, gathered, [[kept] for _ in self.tasks], schooled, time.perf_counter() - began)
+        for k, task in enumerate(self.tasks):
+            self._dashboard.stage(task.name, "evaluating the demonstrator")
+            ceiling = evaluate_demonstrator(_part(task.suite.at(LEVELS), CEILING)).success
+            turn.states[k] = turn.states[k].model_copy(update={"demonstrator": ceiling})
+        self._finish(turn, self.settings.final_evaluations)
+
+    def _turn(self, round: int) -> None:
+        policy, fault = self._acting(round)
+        states, gathered = list(self.state.tasks), []
+        for k, task in enumerate(self.tasks):
+            states[k], found = self._gatherer.gather(policy, task, states[k], round, partial(self._dashboard.stage, task.name))
+            gathered.append(found)
+        decisions = [list(found.decisions) for found in gathered]
+        kept, faults = self._keep(round, gathered)
+        for told in decisions:
+            told.append(kept)
+        began = time.perf_counter()
+        self._say("training")
+        schooled = school(
+            policy, self.replay, self.settings, round=round, seed=self._seed, rate=self.state.rate, retrain=self.state.retrain
+        )
+        turn = Turn(round, states, gathered, decisions, schooled, time.perf_counter() - began, faults, fault)
+        uncertainty = self._uncertainty(policy, schooled.policy, round)
+        for k, task in enumerate(self.tasks):
+            success = gathered[k].success(noisy=False)
+            if success is not None:
+                turn.states[k], said = turn.states[k].scheduled(round, success, uncertainty, task.name)
+                turn.decisions[k] += said
+        self._finish(turn, self.settings.evaluations)
+
+    def _acting(self, round: int) -> tuple[Policy, str | None]:
+        """The policy that explores in a round, and what is wrong with its checkpoint: then it is that of an earlier round."""
+        policy, fault = load_fault(self._checkpoint(self.state.policy))
+        earlier = sorted({n for state in self.state.tasks for n, _ in state.guards.sound if n != self.state.policy}, reverse=True)
+        for sound in earlier if policy is None else ():
+            policy, _ = load_fault(self._checkpoint(sound))
+            if policy is not None:
+                break
+        if policy is None:
+            raise SmithError(
+                f"no checkpoint before round {round} can be read",
+                where=str(self.folder / "policies"),
+                faults=[str(fault)],
+                remedy="restore the folder from a copy, or spin anew",
+            )
+        return policy, fault
+
+    def _keep(self, round: int, gathered: Sequence[Gathered]) -> tuple[Decision, tuple[str, ...]]:
+        """Put what passed the filter into the replay, or nothing when the guards find faults in it, which are given, too."""
+        labelled = [
+            Labelled(
+                episode=encoded(episode, self._observation, self._space), quality=worth.value, efficiency=worth.efficiency or 0.0,
+                level=found.level, task=task.name, source=episode.source, scenario=episode.scenario.id,
+                attempt=episode.recording.attempt,
+            )
+            for task, found in zip(self.tasks, gathered, strict=True)
+            for episode, worth in found.kept
+            if episode.recording.length > episode.since
+        ]  # fmt: skip
+        low, high = self._range() if round else (None, None)
+        faults = data_faults((label.episode for label in labelled), low, high)
+        return self.replay.add(round, [] if faults else labelled), faults
+
+    def _range(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Of each action component in what was kept before."""
+        known = View(self.replay, 1).statistics()
+        return known.action_low, known.action_high
+
+    def _finish(self, turn: Turn, trials: int) -> None:
+        """Evaluate, let the guards look, and write down what the next round depends on; the state last."""
+        policy = turn.schooled.policy
+        policy.save(self._checkpoint(turn.round))
+        rows, verdicts = [], []
+        for k, task in enumerate(self.tasks):
+            began = time.perf_counter()
+            self._dashboard.stage(task.name, "evaluating")
+            tested = self._evaluated(policy, task, LEVELS, trials)
+            known = range(1, min(turn.gathered[k].level, LEVELS - 1) + 1) if self.settings.forgetting else ()
+            levels = {level: self._evaluated(policy, task, level, self.settings.forgetting) for level in known}
+            levels[LEVELS] = tested
+            if turn.round == 0:
+                turn.states[k] = turn.states[k].model_copy(update={"initial": tested.success})
+            guards, verdict = turn.states[k].guards.check(self._seen(turn, k, tested, levels))
+            turn.states[k] = turn.states[k].model_copy(update={"guards": guards})
+            turn.decisions[k] += verdict.decisions
+            verdicts.append(verdict)
+            seconds = {"train": turn.train_seconds, "evaluate": time.perf_counter() - began}
+            rows.append(self._row(turn, k, task, tested, {level: found.success for level, found in levels.items()}, seconds))
+        back, retrain = self._remedied(turn, verdicts)
+        for k, begun in enumerate(rows):
+            alarms = tuple(map(str, verdicts[k].alarms))
+            row = begun.model_copy(update={"alarms": alarms, "decisions": tuple(map(str, turn.decisions[k]))})
+            append_row(self.folder, row)
+            self.journal.add(turn.decisions[k])
+            self._dashboard.round(row)
+        self.state = State(
+            round=turn.round, policy=turn.round if back is None else back, retrain=retrain, tasks=tuple(turn.states),
+            kept=self.state.kept + (0 if turn.data_faults else sum(len(found.kept) for found in turn.gathered)),
+            alarms=(*self.state.alarms, *(f"round {turn.round}, {alarm}" for v in verdicts for alarm in v.alarms)),
+        )  # fmt: skip
+        self.state.save(self.folder / STATE)
+        self._page()
+
+    def _seen(self, turn: Turn, k: int, tested: Evaluation, levels: dict[int, Evaluation]) -> Observed:
+        """A round as the guards of a task see it."""
+        found = turn.gathered[k]
+        clean = [episode.success for episode in found.tried if not episode.noisy]
+        view = View(self.replay, 1)
+        moments = view.batch(generator(self._seed, "guards", turn.round), PROBES).features.numpy()
+        return Observed(
+            round=turn.round, level=found.level, collected=len(found.tried), kept=len(found.kept), held_out=_count(tested),
+            rollout=(sum(clean), len(clean)) if clean else None, levels={level: _count(e) for level, e in levels.items()},
+            loss=turn.schooled.loss, mode=turn.schooled.mode, faults=turn.data_faults,
+            policy_fault=turn.policy_fault or policy_fault(turn.schooled.policy, moments, view.statistics().action_std),
+        )  # fmt: skip
+
+    def _remedied(self, turn: Turn, verdicts: Sequence[Verdict]) -> tuple[int | None, bool]:
+        """Carry out what the guards want; gives the round to go back to, and whether to train anew next time."""
+        back: list[int] = []
+        retrain = False
+        for k, (task, verdict) in enumerate(zip(self.tasks, verdicts, strict=True)):
+            reason = "; ".join(map(str, verdict.alarms))
+            for remedy in verdict.remedies:
+                match remedy:
+                    case DropData(round=round):
+                        self.replay.rewind(round)
+                    case LowerThresholds():
+                        thresholds, said = turn.states[k].thresholds.lowered(turn.round, reason, task=task.name)
+                        turn.states[k] = turn.states[k].model_copy(update={"thresholds": thresholds})
+                        turn.decisions[k].append(said)
+                    case RollBack(round=round, level=level):
+                        back.append(round)
+                        turn.states[k], told = turn.states[k].moved(turn.round, level, reason, task.name)
+                        turn.decisions[k] += told
+                    case Retrain():
+                        retrain = True
+                    case SmallerRate():
+                        pass  # the guards keep the rate themselves
+        return min(back, default=None), retrain
+
+    def _row(
+        self, turn: Turn, k: int, task: Task, tested: Evaluation, levels: dict[int, Interval], seconds: dict[str, float]
+    ) -> RoundRow:
+        found = turn.gathered[k]
+        kept = [worth.value for _, worth in found.kept]
+        return RoundRow(
+            round=turn.round, task=task.name, success=tested.success, trials=len(tested.trials),
+            rollout_success=found.success(), level=found.level, collected=len(found.episodes), kept=len(kept),
+            stored=len(self.replay), quality=sum(kept) / len(kept) if kept else None, quality_threshold=found.quality_threshold,
+            efficiency_threshold=found.efficiency_threshold, failures=found.failures.classes, forgetting=levels,
+            loss=turn.schooled.loss, lr=turn.schooled.lr, mode=turn.schooled.mode,
+            seconds={**found.seconds, **seconds}, clips=self._clips(turn.round, k, found),
+        )  # fmt: skip
+
+    # ------------------------------------------------------------------ parts
+
+    def _evaluated(self, policy: Policy, task: Task, level: int, trials: int) -> Evaluation:
+        part = _part(task.suite.at(level), trials)
+        scenarios = {entry.scenario.id: entry.scenario for entry in part.entries}
+
+        def kind(recording: Recording) -> str | None:
+            failed = classify(recording, scenarios[recording.scenario_id])
+            return None if failed is None else failed.kind
+
+        return evaluate(policy, part, threads=self._threads, classify=kind)
+
+    def _uncertainty(self, before: Policy, after: Policy, round: int) -> float:
+        """How far the actions of this round's policy and of the last one's lie apart at moments of the replay."""
+        view = View(self.replay, before.config.chunk)
+        features = view.batch(generator(self._seed, "uncertainty", round), PROBES).features.numpy()
+        return spread(np.stack([before.predict(features), after.predict(features)]), view.statistics().action_std)
+
+    def _clips(self, round: int, k: int, found: Gathered) -> tuple[Clip, ...]:
+        """Films of the policy's best and worst attempts; of the demonstrator's at the cold start."""
+        ranked = sorted(
+            ((worth.value, n) for n, (e, worth) in enumerate(zip(found.episodes, found.qualities, strict=True))
+             if e.source == "policy" or round == 0),
+        )  # fmt: skip
+        if not self._videos or not ranked:
+            return ()
+        clips = []
+        for which, (value, n) in (("best", ranked[-1]), ("worst", ranked[0])):
+            episode = found.episodes[n]
+            name = f"round-{round:03d}-task-{k}-{which}"
+            clips.append(film_clip(self.folder / "page", name, episode.recording, episode.scenario, which, quality=value))  # type: ignore[arg-type]
+        return tuple(clip for clip in clips if clip is not None)
+
+    def _page(self) -> None:
+        about = {"seed": self._seed, **self.settings.model_dump(mode="json", exclude_defaults=True)}
+        title = "; ".join(task.name for task in self.tasks)
+        write_page(self.folder / "page", read_rows(self.folder), title=title, about=about)
+
+    def _say(self, what: str) -> None:
+        for task in self.tasks:
+            self._dashboard.stage(task.name, what)
+
+    def _checkpoint(self, round: int) -> Path:
+        return self.folder / "policies" / f"{round:04d}"
+
+    def _result(self) -> dict[str, Any]:
+        """The final evaluation, and what became of everything."""
+        policy = self.policy()
+        tasks: dict[str, dict[str, Any]] = {}
+        for task, state in zip(self.tasks, self.state.tasks, strict=True):
+            self._dashboard.stage(task.name, "the final evaluation")
+            final = self._evaluated(policy, task, LEVELS, self.settings.final_evaluations)
+            lowest = self._evaluated(policy, task, 1, self.settings.final_evaluations).success
+            earlier = [row.forgetting[1].value for row in read_rows(self.folder) if row.task == task.name and 1 in row.forgetting]
+            shown = {
+                "initial_success": state.initial, "final_success": final.success, "level1_success": lowest,
+                "demonstrator_success": state.demonstrator,
+            }  # fmt: skip
+            tasks[task.name] = {
+                **{name: None if value is None else value.model_dump() for name, value in shown.items()},
+                "level1_best": max(earlier, default=None), "final_level": state.level, "failures": final.failures,
+                "suite": task.suite.id, "trials": len(final.trials),
+            }  # fmt: skip
+        return {
+            "rounds": self.state.round,
+            "initial_success": _mean(tasks, "initial_success"),
+            "final_success": _mean(tasks, "final_success"),
+            "final_level": min(state.level for state in self.state.tasks),
+            "level1_success": _mean(tasks, "level1_success"),
+            "kept": self.state.kept,
+            "alarms": list(self.state.alarms),
+            "tasks": tasks,
+            "policy": str(self._checkpoint(self.state.policy)),
+        }
+
+
+def _count(tested: Evaluation) -> tuple[int, int]:
+    return sum(trial.success for trial in tested.trials), len(tested.trials)
+
+
+def _mean(tasks: dict[str, dict[str, Any]], key: str) -> float | None:
+    values = [entry[key]["value"] for entry in tasks.values() if entry[key] is not None]
+    return sum(values) / len(values) if values else None
+
+
+def _part(suite: Suite, trials: int) -> Suite:
+    """The first starts of every entry of a suite, about `trials` in all."""
+    each = max(1, -(-trials // len(suite.entries)))
+    entries = tuple(entry.model_copy(update={"attempts": entry.attempts[:each]}) for entry in suite.entries)
+    return suite.model_copy(update={"entries": entries})
