@@ -56,6 +56,8 @@ class Everything:
         self.world.set_robot(self.world.data, self.world.home, 0.0)
         mujoco.mj_forward(self.world.model, self.world.data)
         self._start = self.world.save()
+        self.probe = Probe(self.world)
+        """Shared, for it measures the shapes of all things."""
 
     def reset(self) -> World:
         """Everything where it was laid out; gives the world."""
@@ -269,7 +271,7 @@ def shown(all_of: Everything, name: str, args: tuple[str, ...], params: dict[str
     resolved = kind.resolve(params)
     if kind.faults(world.assets, args, resolved):
         return {}
-    probe = Probe(world)
+    probe = all_of.probe
     bound = kind.bind(probe, args, resolved)  # compares with where things were laid out
     probe.refresh()
     state = world.save()
