@@ -31,7 +31,8 @@ PATIENCE = 20
 class Perturbation(Noun):
     """How much is off. Ranges are uniform, noise is normal.
 
-    The usual sizes tell demonstrations apart: a Panda's that put a can into a basket or stack two blocks succeed in 0.79 and 0.85 of the repeats; with half of it in 0.98 and 1, with one and a half times it in 0.44 (six each, 8 repeats).
+    The usual sizes tell demonstrations apart: a Panda's that put a can into a basket or stack two blocks succeed in 0.79 and 0.85
+    of the repeats; with half of it in 0.98 and 1, with one and a half times it in 0.44 (six of each, 8 repeats).
     """
 
     shift: float = Field(default=0.008, ge=0.0, le=0.1)
