@@ -19,7 +19,7 @@ from embodiedsmith.spec import split_reference
 from embodiedsmith.tasks.probe import geom_points
 from embodiedsmith.world import transforms as tf
 
-GATHERED = 0.028
+GATHERED = 0.040
 """[m] Between the fingers before they close: the wider, the more cloth is bunched in the hand."""
 LOOSE = 0.04
 """[m] Between the fingers once they have let go."""
@@ -27,7 +27,7 @@ PRESS = 0.0015
 """[m] How far below the middle of the cloth's topmost layer the fingertips come."""
 ABOVE = 0.08
 """[m] Straight down before the pinch, straight up after letting go."""
-INSET = 0.01
+INSET = 0.004
 """[m] From a corner or edge to where it is pinched, towards the middle of the sheet."""
 TURNS = (0.0, 0.4, -0.4, 0.8, -0.8, np.pi / 2)
 """[rad] by which the closing direction is turned away from the one along the edge."""
@@ -64,16 +64,33 @@ def downward(position: tf.Float, closing: tf.Float) -> tf.Float:
     return T
 
 
-def hands(control: Controller, item: str, point: int) -> Iterator[tf.Float]:
-    """Tool poses (4, 4) that pinch a point of a sheet, best first: fingers side by side across the way to its middle."""
-    points = control.world.matter(item)
-    inwards = (points.mean(axis=0) - points[point]) * (1.0, 1.0, 0.0)
-    inwards /= max(float(np.linalg.norm(inwards)), 1e-9)
+def hands(control: Controller, item: str, point: int, lower: float = 0.0) -> Iterator[tf.Float]:
+    """Tool poses (4, 4) that pinch a point of a sheet, best first: fingers side by side across the way inwards; `lower` [m]
+    deeper than the first try."""
+    world = control.world
+    matter = world.assets[item].matter
+    assert matter is not None
+    points = world.matter(item)
+    inwards = sum((unit(points[k] - points[point]) for k in neighbours(matter.grid, point)), np.zeros(3))
+    inwards = unit(inwards * (1.0, 1.0, 0.0))
     at = points[point] + INSET * inwards
-    at[2] = points[point][2] - PRESS + tip(control)
+    at[2] = points[point][2] - PRESS - lower + tip(control)
     across = np.array([-inwards[1], inwards[0], 0.0])
     for turn, flip in product(TURNS, (1.0, -1.0)):
         yield downward(at, flip * (tf.turn_z(turn)[:3, :3] @ across))
+
+
+def neighbours(grid: tuple[int, int], point: int) -> list[int]:
+    """Numbers of the points beside a point of a sheet, along its rows and columns."""
+    i, j = divmod(point, grid[1])
+    around = ((i - 1, j), (i + 1, j), (i, j - 1), (i, j + 1))
+    return [k * grid[1] + m for k, m in around if 0 <= k < grid[0] and 0 <= m < grid[1]]
+
+
+def unit(vector: tf.Float) -> tf.Float:
+    """A vector (3,) of length one in its direction; none is left as it is."""
+    found: tf.Float = vector / max(float(np.linalg.norm(vector)), 1e-9)
+    return found
 
 
 def pinch(control: Controller, item: str, point: int, *, stage: str, via: Sequence[tf.Float] = ()) -> None:

@@ -26,8 +26,8 @@ SURE = 0.004
 """[m] Margin from which the cloth counts as folded: creases open a little more with time."""
 RISE = 0.35
 """Height of the way over, as a part of its length."""
-BEYOND = 0.04
-"""[m] Farther than the other corner: the crease springs back."""
+BEYOND = 0.15
+"""Farther than the other corner, as a part of the way: the crease springs back."""
 PUT = 0.012
 """[m] Above the pinch at which a corner is let go of: a layer lies below it now."""
 WAIT = 8
@@ -103,7 +103,7 @@ def _over(control: Controller, item: str, pair: Pair) -> list[tf.Float]:
     points = control.world.matter(item)
     by = (points[pair[1]] - points[pair[0]]) * (1.0, 1.0, 0.0)
     length = float(np.linalg.norm(by))
-    by *= (length + BEYOND) / max(length, 1e-6)
+    by *= 1.0 + BEYOND
     lower = min(0.0, float(points[pair[1]][2] - points[pair[0]][2]))
     return arc(np.zeros(3), np.array([by[0], by[1], PUT + lower]), RISE * length + 0.01)
 
