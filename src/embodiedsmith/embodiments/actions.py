@@ -10,7 +10,8 @@ a control step. Every other space is a pair of a way to say where the tools go a
 - `base_velocity` says the base's velocity in its own frame at the step's start, and arm joints as they are.
 
 Poses are those of the commanded joints, by forward kinematics: encoding loses nothing to tracking errors, and decoding an encoded
-trajectory brings the tools along the same path.
+trajectory brings the tools along the same path. How an arm of more than six joints holds its elbow is not said by a tool's motion:
+decoding deltas, joints move least, and go a little towards home all the time.
 """
 
 from __future__ import annotations
@@ -41,6 +42,11 @@ SPACES: dict[str, tuple[ToolSpace, BaseSpace]] = {
 }
 """Name of each action space: what it says of the tools and of the base."""
 
+PULL = 0.05
+"""[1] For deltas, which are decoded one after the other: without it the elbow of a Panda whose tool is led about a cube of some
+centimetres is 0.14 rad from home after 1,000 steps and 0.31 after 4,000 (medians), and joints run into their limits; with it 0.01,
+for as long as one likes. Demonstrations at a microwave decode without an error with it, 1 of 8 ends 8 cm off without."""
+
 _CONJUGATE = np.array([1.0, -1.0, -1.0, -1.0])
 
 
@@ -63,20 +69,20 @@ class ActionSpace:
         robot: Whose actions.
         name: One of `SPACES`.
         control_dt: Duration of a control step [s]; only velocities depend on it.
-        pull: Fraction of the way home that the joints of an arm with more than six go in every decoding, as far as that leaves
-            the tool alone. Without it a tool that is led about for long takes the elbow ever farther from where it began.
+        pull: Fraction of the way home that the joints of an arm with more than six go in every decoding of a tool's motion, as
+            far as that leaves the tool alone; None: `PULL` for deltas, none for poses.
 
     Raises:
         EmbodimentError: no such space, or a base velocity for a robot that stands still.
     """
 
-    def __init__(self, robot: Robot, name: str, control_dt: float = 0.05, *, pull: float = 0.0) -> None:
+    def __init__(self, robot: Robot, name: str, control_dt: float = 0.05, *, pull: float | None = None) -> None:
         if name not in SPACES:
             raise EmbodimentError(f"no action space is called {name!r}", choices=SPACES)
         self.name = name
         self.control_dt = control_dt
-        self.pull = pull
         self._tool_space, self._base_space = SPACES[name]
+        self._pull = (PULL if self._tool_space == "delta" else 0.0) if pull is None else pull
         self._base_size = len(robot.base.joints)
         if self._base_space == "velocity" and not self._base_size:
             choices = [space for space, (_, base) in SPACES.items() if base == "position"]
@@ -164,7 +170,7 @@ class ActionSpace:
                 out[:, part] = chain.clip(said)
             else:
                 positions, turns = self._tool_targets(chain, said, current[:, part])
-                out[:, part], error = chain.inverse(positions, turns, current[:, part], self.pull)
+                out[:, part], error = chain.inverse(positions, turns, current[:, part], self._pull)
                 errors = np.maximum(errors, error)
         return out, errors
 

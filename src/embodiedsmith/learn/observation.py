@@ -1,9 +1,9 @@
 """What a policy sees: the scene by the roles that things play in the task, from where the tools are.
 
 Nothing is named: the things that the goal speaks of fill slots in the goal's order, the nearest other ones fill a few more, and
-everything is told in the frame of the tool centre point (TCP), so that one network serves many scenes and a scene that is moved or
-turned together with its robot looks the same. A thing's turn about its own axis is folded by its symmetry: a can looks the same from
-all sides, a block at every quarter turn.
+everything is told in the frame of the tool centre point (TCP), so that one network serves many scenes, and a scene that is moved
+or turned together with its robot looks the same. A thing's turn about its own axis is folded by its symmetry: a can looks alike
+from all sides, a block at every quarter turn.
 """
 
 from __future__ import annotations
@@ -82,8 +82,8 @@ class ObservationConfig(Noun):
     def told(self) -> tuple[str, ...]:
         """What is told of a thing in a slot beside where it is."""
         return (
-            *FLAGS, *(f"does/{p}" for p in self.predicates), "present", *_axes("size"), "slides", "turns", "handle", "knob", "spot",
-            "opening", "opening_asked", "opening_left",
+            *FLAGS, *(f"does/{p}" for p in self.predicates), "present", *_axes("size"), "slides", "turns", "handle", "knob",
+            "spot", "opening", "opening_asked", "opening_left",
         )  # fmt: skip
 
     def _of_arm(self) -> list[str]:
@@ -207,7 +207,7 @@ class Encoder:
         for k in range(config.arms):
             if k < len(tools) and k != arm:
                 there = np.stack([tools[k][0] - position, tools[k][1][:, :, 2], tools[k][1][:, :, 1]], axis=1)
-                _put(out, at, there @ turn)
+                _put(out, at, (there @ turn).reshape(len(out), -1))
             at += 9 * (k != arm)
         if config.vehicle:
             if self._world.robot.base.kind == "planar":
@@ -218,7 +218,7 @@ class Encoder:
     def _tell_hand(self, arm: int, observed: Float, commands: Float) -> Float:
         """That there is one, how far it is closed and how far it is meant to be."""
         part, opened, way = self._hands[arm]
-        asked = (commands[:, part] - opened) @ way
+        asked = ((commands[:, part] - opened) * way).sum(axis=1)
         closed = observed[:, self._slices["gripper"]][:, arm]
         return np.column_stack([np.ones(len(asked)), closed, asked, asked - closed])
 
@@ -249,7 +249,7 @@ def _axes(name: str) -> tuple[str, str, str]:
 
 def _put(out: Features, at: int, block: Float) -> int:
     """Write a block (n, k) of features behind the first `at`; gives where the next begins."""
-    end = at + block.shape[1]
+    end = at + int(block.shape[1])
     out[:, at:end] = block
     return end
 

@@ -18,13 +18,13 @@ from embodiedsmith.spec import Predicate, split_reference
 from embodiedsmith.tasks.kind import cavities, surfaces
 from embodiedsmith.tasks.probe import Float
 from embodiedsmith.tasks.registry import predicate
-from embodiedsmith.tasks.sides import SIDES, toward
+from embodiedsmith.tasks.sides import toward
 from embodiedsmith.world import World
 from embodiedsmith.world import transforms as tf
 
 FLAGS = ("active", "subject", "support", "container", "articulated", "reference", "undone", "kept")
-"""What a thing can be in a stage: named by what is asked for now; to be moved; to carry; to hold; to be opened, shut or turned; what
-others are to be near, or are in; to be other than what it is named for; to stay where it is."""
+"""What a thing can be in a stage: named by what is asked for now; to be moved; to carry; to hold; to be opened, shut or turned;
+what others are to be near, or are in; to be other than it is named for; to stay where it is."""
 OPEN = 0.5  # fraction of a joint from which a place behind it counts as open
 ROOM = 0.6  # [m] headroom of a support that is reached from its front
 BESIDE = 0.03  # [m] gap at which a thing is put beside another
@@ -90,16 +90,18 @@ class Roles:
                 for k, thing in enumerate(self._things(p)):
                     slot = slots.setdefault(thing, Slot(thing))
                     self._name(slot, p, negated, k, stage == now)
-                self._add_sources(slots, p)
+                self._add_sources(slots, p, stage == now)
         return tuple(slots.values())
 
-    def _add_sources(self, slots: dict[Thing, Slot], p: Predicate) -> None:
+    def _add_sources(self, slots: dict[Thing, Slot], p: Predicate, now: bool) -> None:
         """What holds a liquid that a predicate speaks of: it is what a hand can take."""
         scene = self._world.scenario.scene
         for role, reference in zip(predicate(p.name).roles, p.args, strict=True):
             holder = scene.item(split_reference(reference)[0]).parent if role.need == "liquid" else None
             if holder is not None:
-                slots.setdefault(Thing(holder), Slot(Thing(holder))).flags.add("reference")
+                slots.setdefault(Thing(holder), Slot(Thing(holder))).flags.update(
+                    ("reference", "active") if now else ("reference",)
+                )
 
     def _things(self, p: Predicate) -> Iterator[Thing]:
         """What each argument of a predicate is."""
@@ -173,7 +175,6 @@ class Roles:
                 return Spot(height=float(world.compiled.nominal[item][2, 3]) + self._middle(item)[2] + params["height"])
             case "left_of" | "right_of" | "in_front_of" | "behind":
                 assert world.scenario.embodiment.base is not None
-                x, y = SIDES[p.name]
                 gap = 0.5 * float(np.hypot(*size[:2]) + np.hypot(*self._assets[p.args[1]].size[:2])) + BESIDE
                 return Spot(between=(p.args[1],), offset=gap * toward(p.name, world.scenario.embodiment.base))
             case "between":
@@ -211,8 +212,10 @@ def _gate(asset: Asset, place: Support) -> str | None:
 
 
 def _ordered(stages: Stages, stage: int) -> list[Asked]:
-    """What is asked for in a stage: what no earlier stage asks for first, what shall only stay as it is last; of each what is to be
-    true before what is to be false."""
+    """What is asked for in a stage: what no earlier stage asks for first, what shall only stay as it is last.
+
+    Of each what is to be true comes before what is to be false.
+    """
     before = [asked for earlier in stages.asked[:stage] for asked in earlier]
 
     def late(asked: Asked) -> tuple[int, bool]:

@@ -1,7 +1,7 @@
 """Where the things are that play a role, seen from a tool: the geometry behind the features.
 
-Every point and direction that is told is fixed to a frame of `Bodies`, so that a moment is a look-up of frames and one product. Which
-things are told may change with the stage; what they are is laid down in tables, one row a stage and column a slot.
+Every point and direction that is told is fixed to a frame of `Bodies`, so that a moment is a look-up of frames and one product.
+Which things are told may change with the stage; what they are is laid down in tables, one row a stage and one column a slot.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from embodiedsmith.world import World
 from embodiedsmith.world import transforms as tf
 
 ARM_VECTORS = ("position", "axis", "handle", "handle_axis", "handle_outward", "handle_pull", "spot", "spot_off", "spot_out")
-"""Of a thing in a tool's frame: its middle; its z axis; the middle of its handle, the direction along the bar, the one from the panel
-to it, and how it moves when its joint opens all the way at the speed it has now; where the goal wants the thing's middle, the same from
-where that is now, and the direction in which one comes from there."""
+"""Of a thing in a tool's frame: its middle; its z axis; the middle of its handle, the direction along the bar, the one from the
+panel to it, and how it moves while its joint opens all the way, at the rate it has now; where the goal wants the thing's middle,
+the same from where that is now, and the direction in which one comes from there."""
 
 Where = tuple[int, Float]
 """A frame and a point (3,), or a direction, in it."""
@@ -82,7 +82,7 @@ _SPOT = np.array([False, False, True])[:, None]
 
 
 def folded(along: Float, turns: np.ndarray) -> Float:
-    """The turn of a direction in a thing's own level plane, told so that a thing of symmetry `turns` (...) looks the same at each.
+    """The turn of a direction in a thing's own level plane, told so that a thing of some symmetry looks the same at each turn.
 
     Args:
         along: The direction along the thing's x and y axes, shape (..., 2), at most 1 long: what it lacks points along z, and the
@@ -95,7 +95,8 @@ def folded(along: Float, turns: np.ndarray) -> Float:
     length = np.hypot(along[..., 0], along[..., 1]) * (turns > 0)
     angle = np.maximum(turns, 1) * np.arctan2(along[..., 1], along[..., 0])
     cos, sin = np.cos(angle), np.sin(angle)
-    return np.stack([np.arctan2(sin, cos) / np.maximum(turns, 1), cos, sin], axis=-1) * length[..., None]
+    out: Float = np.stack([np.arctan2(sin, cos) / np.maximum(turns, 1), cos, sin], axis=-1) * length[..., None]
+    return out
 
 
 class Scenery:
@@ -182,8 +183,8 @@ class Scenery:
         frame = self._bodies.frame(item, handle.body)
         self._points[at][1] = self._add(frame, handle.center)
         info = self._world.assets[item].joints[handle.joint]
-        ways = [(frame, handle.axis), (frame, handle.outward), self._pull(item, handle, info)]
-        self._ways[at][3:6] = [self._add(*way) for way in ways]
+        ways = self._add(frame, handle.axis), self._add(frame, handle.outward), self._add(*self._pull(item, handle, info))
+        self._ways[at][3:6] = ways
         self._shown[at][2:6] = 1.0
 
     def _pull(self, item: str, handle: Handle, info: JointInfo) -> Where:
@@ -205,7 +206,7 @@ class Scenery:
             frame = self._bodies.frame(owner, body) if owner else WORLD
             self._spots[at] = self._add(frame, point)
             self._shown[at][8] = 1.0
-            self._ways[at][6] = self._add(*((frame, spot.out) if spot.out is not None else (WORLD, (0.0, 0.0, 1.0))))
+            self._ways[at][6] = self._add(frame, spot.out) if spot.out is not None else self._add(WORLD, (0.0, 0.0, 1.0))
         elif spot.between:
             middles = [self._middle(other) for other in spot.between]
             self._spots[at] = middles[0], middles[-1]
@@ -222,9 +223,8 @@ class Scenery:
     def _lay_others(self, kept: list[tuple[Slot, ...]]) -> None:
         free = [name for name, index in self._world.items.items() if index.dof >= 0]
         self._others = np.array([self._middle(name) for name in free], dtype=int)
-        self._hidden = np.array([[name in {slot.thing.item for slot in row} for name in free] for row in kept]).reshape(
-            -1, len(free)
-        )
+        named = [{slot.thing.item for slot in row} for row in kept]
+        self._hidden = np.array([[name in row for name in free] for row in named], dtype=bool).reshape(len(kept), len(free))
         self.sizes = np.array([self._world.assets[name].size for name in free]).reshape(-1, 3)
         """Sizes (c, 3) [m] of the free things."""
 
@@ -243,7 +243,7 @@ class Scenery:
             turns: Their rotations (n, frames, 3, 3).
             stages: Stage of each moment (n,).
         """
-        n, slots = len(observed), self._turns.shape[1]
+        n = len(observed)
         rows = np.arange(n)[:, None, None]
         ways = (turns[:, self._frames] @ self._local)[..., 0]  # (n, where, 3)
         points = ways + origins[:, self._frames]

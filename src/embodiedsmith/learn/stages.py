@@ -60,7 +60,7 @@ class Stages:
         return np.array(out, dtype=np.int64)
 
     def _from_margins(self, margins: Float) -> np.ndarray:
-        """The margin of a sequence with `left` stages to come is -left while the current one holds, below it while it does not."""
+        """The margin of a sequence with `left` stages to come is -left while the current one holds, and else below it."""
         out, left, held = [], self.count - 1, 0
         for margin in margins.tolist():
             held = held + 1 if margin >= -left else 0
@@ -115,7 +115,7 @@ def _margin(goal: Goal, columns: dict[str, Float]) -> Float:
         case Not():
             return -_margin(goal.goal, columns)
         case All():
-            return np.min([_margin(part, columns) for part in goal.goals], axis=0)
+            return np.asarray(np.min([_margin(part, columns) for part in goal.goals], axis=0))
         case Any():
-            return np.max([_margin(part, columns) for part in goal.goals], axis=0)
+            return np.asarray(np.max([_margin(part, columns) for part in goal.goals], axis=0))
     raise UsageError(f"a sequence within a sequence, beside other goals: {[title(p) for p in predicates(goal)]}")
