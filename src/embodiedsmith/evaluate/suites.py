@@ -159,19 +159,25 @@ def suite(name: str, scenarios: Mapping[int | None, Sequence[Scenario]], attempt
 
 
 def forge_held_out(
-    brief: Brief,
-    count: int,
-    *,
-    among: Iterable[Scenario] = (),
-    budget: float = 300.0,
-    workers: int = 1,
+    brief: Brief, count: int, *, among: Iterable[Scenario] = (), budget: float = 300.0, workers: int = 1
 ) -> tuple[Scenario, ...]:
     """Forge scenarios of a brief that no training forges: with seeds of evaluation's range derived from the brief's.
 
+    Args and errors as of `forge_distinct`; `among` are those of training, for a brief may leave little to vary.
+    """
+    ours = brief.model_copy(update={"seed": held_out(brief.seed, "forge")})
+    return forge_distinct(ours, count, among=among, budget=budget, workers=workers)
+
+
+def forge_distinct(
+    brief: Brief, count: int, *, among: Iterable[Scenario] = (), budget: float = 300.0, workers: int = 1
+) -> tuple[Scenario, ...]:
+    """Forge scenarios of different situations from one brief.
+
     Args:
-        brief: What the suite is about; its seed is one of training's range.
+        brief: What is wanted.
         count: How many different situations.
-        among: Scenarios of training: one of an equal situation is not taken (a brief may leave little to vary).
+        among: One of a situation equal to one of these is not taken.
         budget: What forging one may cost [simulated seconds and plans].
         workers: Processes; the result does not depend on them.
 
@@ -179,7 +185,6 @@ def forge_held_out(
         SuiteError: too few differ or pass; says how many did.
         SmithError: what the agent raises about the brief itself.
     """
-    ours = brief.model_copy(update={"seed": held_out(brief.seed, "forge")})
     made: dict[int, Scenario] = {}
 
     def keep(job: _Job, result: JobResult[ForgeResult]) -> None:
@@ -191,7 +196,8 @@ def forge_held_out(
     chosen: dict[str, Scenario] = {}
     taken = {situation(scenario) for scenario in among}
     for first in range(0, SPARE * count, count):  # in waves, so that what is chosen does not depend on who is done first
-        run_jobs(_forge, [_Job(brief=ours, index=index, budget=budget) for index in range(first, first + count)], workers, keep)
+        jobs = [_Job(brief=brief, index=index, budget=budget) for index in range(first, first + count)]
+        run_jobs(_forge, jobs, min(workers, count), keep)
         for index in sorted(i for i in made if i >= first):
             key = situation(made[index])
             if key not in taken and len(chosen) < count:
@@ -199,7 +205,7 @@ def forge_held_out(
         if len(chosen) == count:
             return tuple(chosen.values())
     raise SuiteError(
-        f"'{brief.text}' gave {len(chosen)} different held-out scenarios of the {count} wanted in {SPARE * count} tries",
+        f"'{brief.text}' gave {len(chosen)} different scenarios of the {count} wanted in {SPARE * count} tries",
         remedy="ask for fewer, say less about the scene so that more of it can vary, or raise the budget",
     )
 

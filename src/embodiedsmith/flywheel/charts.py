@@ -13,6 +13,11 @@ WIDTH, HEIGHT = 520, 210
 LEFT, RIGHT, TOP, BOTTOM = 44, 10, 10, 24
 COLORS = 10
 T = TypeVar("T")
+_STYLE = (
+    "svg{font-family:system-ui,sans-serif;--c0:#2f6db5;--c1:#d9782d;--c2:#4a9a62;--c3:#a8487a;--c4:#7a62b8;--c5:#8a6d4b;--c6:#2c9aa3;"
+    "--c7:#b9c1cc;--c8:#c9a227;--c9:#d1605e}text{font-size:11px;fill:#5d6878}.grid{stroke:#dde2e9}.line{fill:none;stroke-width:2}"
+)
+"""The page's colours, for pictures that stand alone."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,17 +75,51 @@ def chart(
         x_ticks: Where it is marked; None: at up to nine of the values.
         y_ticks: Where the vertical axis is marked; None: at round numbers.
     """
+    body = _curves(curves, low, high, log_x, log_y, x_label, x_ticks, y_ticks)
+    if body is None:
+        return Markup('<p class="soft">Nothing yet.</p>')
+    return _svg(body) + _legend([(c.name, c.color, c.dashed) for c in curves])
+
+
+def picture(
+    curves: Sequence[Curve],
+    *,
+    title: str,
+    low: float | None = 0.0,
+    high: float | None = None,
+    log_x: bool = False,
+    x_label: str = "",
+    x_ticks: Sequence[float] | None = None,
+) -> str:
+    """A chart as an SVG file of its own, with title and legend in it; see `chart`. Empty axes when there is nothing to show."""
+    body = _curves(curves, low, high, log_x, False, x_label, x_ticks, None) or ""
+    keys = ""
+    for k, curve in enumerate(curves):
+        at, dash = HEIGHT + 16 + 16 * k, ' stroke-dasharray="5 4"' if curve.dashed else ""
+        keys += f'<path d="M{LEFT} {at - 4}h18" class="line"{dash} style="stroke:var(--c{curve.color % COLORS})"/>'
+        keys += _text(LEFT + 26, at, str(escape(curve.name)), "start")
+    head = f'<text x="{LEFT}" y="-8" style="font-size:13px;fill:#1c2430">{escape(title)}</text>'
+    height = HEIGHT + 34 + 16 * len(curves)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 -26 {WIDTH} {height}" width="{2 * WIDTH}" height="{2 * height}">'
+        f'<style>{_STYLE}</style><rect x="0" y="-26" width="{WIDTH}" height="{height}" fill="#fff"/>{head}{body}{keys}</svg>\n'
+    )
+
+
+def _curves(
+    curves: Sequence[Curve], low: float | None, high: float | None, log_x: bool, log_y: bool, x_label: str,
+    x_ticks: Sequence[float] | None, y_ticks: Sequence[float] | None,
+) -> str | None:  # fmt: skip
+    """Axes and curves; None when there is nothing to show."""
     xs = sorted({float(v) for curve in curves for v in curve.x})
     values = [float(v) for c in curves for part in (c.y, c.low, c.high) for v in part if v is not None and math.isfinite(v)]
     if not xs or not values:
-        return Markup('<p class="soft">Nothing yet.</p>')
+        return None
     x = _Axis(xs[0], xs[-1], LEFT + 6, WIDTH - RIGHT - 6, log_x)
     y, ticks = _vertical(values, low, high, log_y)
     marked = xs if x_ticks is None else [t for t in x_ticks if xs[0] <= t <= xs[-1]]
     body = _grid(y, ticks if y_ticks is None else y_ticks) + _along(x, marked, x_label)
-    for curve in curves:
-        body += _curve(curve, x, y)
-    return _svg(body) + _legend([(c.name, c.color, c.dashed) for c in curves])
+    return body + "".join(_curve(curve, x, y) for curve in curves)
 
 
 def bars(
