@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from interrupted import double
 
 from embodiedsmith.runtime.errors import SmithError, UsageError, unknown_name
 from embodiedsmith.runtime.executors import JobResult, WorkerError, run_jobs
@@ -347,6 +348,13 @@ def test_an_interrupt_stops_the_workers():
     with pytest.raises(KeyboardInterrupt):
         run_jobs(square, range(100), 2, interrupt)
     assert multiprocessing.active_children() == []
+
+
+def test_an_interrupt_while_workers_still_load_is_left_to_the_parent(capfd: pytest.CaptureFixture[str]):
+    results: list[int | None] = []
+    run_jobs(double, range(3), 2, lambda _, result: results.append(result.value))
+    assert sorted(results) == [0, 2, 4]
+    assert capfd.readouterr().err == ""
 
 
 def test_the_number_of_workers_is_checked():

@@ -205,7 +205,7 @@ class _Pool:
     def _start(self) -> _Worker:
         ours, theirs = self._context.Pipe()
         process = self._context.Process(target=_serve, args=(theirs, self._function, self._initializer), daemon=True)
-        with _single_threaded():
+        with _single_threaded(), _ctrl_c_held_back():
             process.start()
         theirs.close()
         worker = _Worker(process, ours)
@@ -239,6 +239,16 @@ def _single_threaded() -> Iterator[None]:
                 del os.environ[name]
             else:
                 os.environ[name] = value
+
+
+@contextmanager
+def _ctrl_c_held_back() -> Iterator[None]:
+    """A child started meanwhile never hears Ctrl-C, not even while it loads; this process hears it afterwards."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _serve(pipe: Connection, function: Callable[[Any], Any], initializer: Callable[[], None] | None) -> None:
