@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from embodiedsmith.forge import forge
+from embodiedsmith.forge import ForgeResult, forge
 from embodiedsmith.spec import Brief, Scenario
 
 BRIEFS = {
@@ -16,7 +16,12 @@ BRIEFS = {
 
 
 @cache
-def forged(name: str) -> Scenario:
-    """The scenario of one of `BRIEFS`."""
+def result(name: str) -> ForgeResult:
+    """What the forge made of one of `BRIEFS`."""
     text, robot = BRIEFS[name]
-    return forge(Brief(text=text, embodiment=robot, seed=0)).scenario
+    return forge(Brief(text=text, embodiment=robot, seed=0))
+
+
+def forged(name: str) -> Scenario:
+    """Its scenario."""
+    return result(name).scenario
