@@ -80,7 +80,8 @@ def test_what_is_imported_is_declared() -> None:
         set(re.findall(r"^ *(?:import|from) (\w+)", code, flags=re.MULTILINE)) - sys.stdlib_module_names - {"embodiedsmith"}
     )
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    asked_for = [*project["dependencies"], *project["optional-dependencies"]["llm"]]
+    extras = project["optional-dependencies"]
+    asked_for = [*project["dependencies"], *extras["learn"], *extras["llm"]]
     declared = {canonicalize_name(Requirement(line).name) for line in asked_for}
     known = metadata.packages_distributions()
     missing = [name for name in sorted(imported) if name in known and not {canonicalize_name(d) for d in known[name]} & declared]
@@ -100,6 +101,9 @@ def test_the_lock_holds_what_is_needed_in_versions_that_satisfy_it() -> None:
     for text in [*project["dependencies"], *extras]:
         needed = Requirement(text)
         if needed.name == "embodiedsmith":  # an extra that holds another one
+            continue
+        if needed.name == "torch":  # whose needs depend on the machine: installed after the lock, in one version
+            assert f'install --disable-pip-version-check "{text}"' in (ROOT / "Makefile").read_text()
             continue
         assert needed.specifier.contains(pinned[canonicalize_name(needed.name)]), text
 
