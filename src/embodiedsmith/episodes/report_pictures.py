@@ -126,5 +126,5 @@ def _views(scenario: Scenario) -> tuple[str, ...]:
 
 def _save(image: Image.Image, path: Path) -> None:
     part = path.with_name(path.name + PART)
-    image.save(part, format="PNG", optimize=True)
+    image.save(part, format="PNG")
     part.rename(path)

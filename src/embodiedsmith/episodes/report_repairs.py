@@ -117,7 +117,7 @@ def _drawn(folder: Path, name: str, scenario: Scenario, view: Scenario) -> str |
     with WorldRenderer(world, *PICTURE, shadows=True, antialias=True) as renderer:
         image = Image.fromarray(renderer.rgb(view.scene.cameras[0].name))
     part = path.with_name(path.name + PART)
-    image.save(part, format="PNG", optimize=True)
+    image.save(part, format="PNG")
     part.rename(path)
     return name
 
