@@ -6,8 +6,10 @@ import numpy as np
 from flywheel_scenes import forged
 
 from embodiedsmith.evaluate.coverage import Coverage, coverage
+from embodiedsmith.flywheel.clutter import clutter
 from embodiedsmith.flywheel.curriculum import FailureEmphasis
 from embodiedsmith.flywheel.failures import CLASSES
+from embodiedsmith.flywheel.levels import at_level
 from embodiedsmith.flywheel.requests import Request, RequestConfig, carry_out, plan
 from embodiedsmith.forge.certificate import recording_digest
 from embodiedsmith.motion import demonstrate
@@ -90,6 +92,22 @@ def test_a_variant_is_certified_or_refused() -> None:
     )
     assert carry_out(impossible, scenario, seed=0) is None
     assert carry_out(impossible.model_copy(update={"edits": (MoveItem(item="nobody"),)}), scenario, seed=0) is None
+
+
+def test_clutter_is_of_other_kinds_and_levels_take_it_out_again() -> None:
+    scenario = forged("basket")
+    edits = clutter(scenario, 3, np.random.default_rng(2))
+    assert edits == clutter(scenario, 3, np.random.default_rng(2))
+    kinds = {edit.item.asset.category for edit in edits}
+    assert len(kinds) == 3
+    assert not kinds & {item.asset.category for item in scenario.scene.items}
+    assert {edit.item.parent for edit in edits} == {"table"}
+    made = carry_out(Request(kind="variant", scenario=scenario.id, edits=edits, reason="clutter"), scenario, seed=0)
+    assert made is not None
+    added = {edit.item.id for edit in edits}
+    counts = [len(added & {i.id for i in at_level(made.scenario, level).scene.items}) for level in (1, 4, 7, 10)]
+    assert counts == [0, 1, 2, 3]
+    assert clutter(scenario, 0, np.random.default_rng(0)) == ()
 
 
 def test_what_was_never_grasped_takes_the_place_of_what_is() -> None:

@@ -18,6 +18,7 @@ from pydantic import Field
 
 from embodiedsmith.assets import build
 from embodiedsmith.evaluate.coverage import CELL, Cell, Coverage
+from embodiedsmith.flywheel.clutter import clutter
 from embodiedsmith.flywheel.curriculum import FailureEmphasis
 from embodiedsmith.flywheel.failures import FailureClass
 from embodiedsmith.flywheel.journal import Decision
@@ -29,6 +30,7 @@ from embodiedsmith.forge.state import Judge
 from embodiedsmith.runtime.errors import SmithError
 from embodiedsmith.runtime.seeds import generator
 from embodiedsmith.spec import (
+    AddItem,
     ChangeArgument,
     Edit,
     Item,
@@ -169,8 +171,18 @@ def _for_failure(scenario: Scenario, name: str, kind: str, rng: np.random.Genera
     if not edits:
         why = f"it fails by {kind}: the same brief drawn again"
         return Request(kind="again", scenario=name, reason=why, failure=kind)
-    done = ", ".join(f"{edit.kind} {edit.item}" for edit in edits if isinstance(edit, MoveItem | SwapAsset))
+    done = ", ".join(f"{edit.kind.replace('_', ' ')} {_about(edit)}" for edit in edits)
     return Request(kind="variant", scenario=name, edits=edits, reason=f"it fails by {kind}: {done}", failure=kind)
+
+
+def _about(edit: Edit) -> str:
+    """The item that an edit is about."""
+    match edit:
+        case AddItem():
+            return edit.item.id
+        case MoveItem() | SwapAsset():
+            return edit.item
+    return ""
 
 
 Maker = Callable[[Scenario, np.random.Generator], tuple[Edit, ...]]
@@ -211,6 +223,11 @@ def _move_others(scenario: Scenario, rng: np.random.Generator) -> tuple[Edit, ..
     return tuple(MoveItem(item=item.id) for item in scenario.scene.items if not item.fixed and item.id not in busy)
 
 
+def _add_others(scenario: Scenario, rng: np.random.Generator) -> tuple[Edit, ...]:
+    """One or two more things that the task leaves alone."""
+    return clutter(scenario, int(rng.integers(1, 3)), rng)
+
+
 def _one(items: Sequence[Item], rng: np.random.Generator) -> list[Item]:
     return [items[int(rng.integers(len(items)))]] if items else []
 
@@ -228,8 +245,8 @@ def _resized(items: Sequence[Item], rng: np.random.Generator) -> tuple[Edit, ...
 _EDITS: dict[str, tuple[Maker, ...]] = {
     "missed_grasp": (_resize_handled, _move_handled),
     "slip": (_resize_handled,),
-    "wrong_object": (_move_handled, _move_others),
-    "collision": (_move_others, _move_handled),
+    "wrong_object": (_move_handled, _add_others),
+    "collision": (_move_others, _move_handled, _add_others),
     "misplaced": (_resize_place, _move_place),
     "not_released": (_move_place,),
     "not_opened": (_move_place,),
