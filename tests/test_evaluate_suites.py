@@ -113,3 +113,11 @@ def test_a_run_is_split_the_same_way_every_time(held: tuple[Scenario, ...]) -> N
     assert suite("split", {None: test}, 1, seed=4).shared(train) == ()
     with pytest.raises(UsageError, match="3 of 3"):
         hold_out(given, 3, seed=4)
+
+
+def test_what_the_page_shows_runs() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "learning.md").read_text("utf-8")
+    code = page.partition("## Evaluation")[2].partition("```python\n")[2].partition("```")[0]
+    names: dict[str, object] = {}
+    exec(code, names)
+    assert isinstance(names["tested"], Suite)
