@@ -27,6 +27,7 @@ from embodiedsmith.learn.stages import Stages
 from embodiedsmith.runtime.errors import UsageError
 from embodiedsmith.spec import Scenario, predicates
 from embodiedsmith.spec.base import Noun
+from embodiedsmith.tasks.goal import goal_faults
 from embodiedsmith.tasks.recording import Float, Recording
 from embodiedsmith.world import World
 from embodiedsmith.world.compile import ROBOT
@@ -110,7 +111,7 @@ class Encoder:
         world: A world of this scenario, of which only the model is looked at; None: it is compiled here.
 
     Raises:
-        UsageError: the scenario has a predicate or a robot that the configuration does not know.
+        UsageError: the scenario has a predicate or a robot that the configuration does not know, or a goal that makes no sense.
     """
 
     def __init__(self, scenario: Scenario, config: ObservationConfig, *, world: World | None = None) -> None:
@@ -120,6 +121,8 @@ class Encoder:
         self.stages = Stages(scenario.task)
         """How far attempts have come: `stages.now(monitor)` is what `encode` is to be told."""
         self._world = world = World(scenario) if world is None else world
+        if faults := goal_faults(scenario.task.goal, world.assets):
+            raise UsageError("the goal makes no sense", where=scenario.id, faults=faults)
         self._slices = world.observation_slices
         self._bodies = Bodies(world)
         self._scenery = Scenery(world, self._bodies, Roles(world, self.stages), config.slots, config.predicates)
