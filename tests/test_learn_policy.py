@@ -13,6 +13,7 @@ from learners import ACTIONS, CHUNK, FEATURES, OBSERVATION, new_policy, source
 from pydantic import ValidationError
 
 from embodiedsmith.learn.checkpoint import CheckpointError
+from embodiedsmith.learn.images import ImageConfig, spatial_softmax, stack
 from embodiedsmith.learn.networks import feature_groups
 from embodiedsmith.learn.normalization import ACTION_FLOOR, CLIP, Moments, Normalizer, Statistics
 from embodiedsmith.learn.policy import Policy, PolicyConfig
@@ -230,3 +231,46 @@ def test_an_encoder_or_action_space_of_another_kind_is_refused_by_name() -> None
         policy.check_names((FEATURES[1], FEATURES[0], *FEATURES[2:]), ACTIONS)
     with pytest.raises(CheckpointError, match="10 features are given where the policy has 9"):
         policy.check_names((*FEATURES, FEATURES[-1]), ACTIONS)
+
+
+# ---------------------------------------------------------------------- cameras
+
+
+def watching(kind: str = "bc_mlp") -> Policy:
+    """A policy that looks through two cameras."""
+    config = new_policy(kind).config.model_copy(update={"images": ImageConfig(cameras=("front", "wrist"), height=32, width=48)})
+    return Policy.create(config, FEATURES, ACTIONS, seed=0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_with_images_stand_for_themselves_and_are_saved(kind: str, tmp_path: Path) -> None:
+    policy, features = watching(kind), rows(70)
+    images = np.random.default_rng(0).integers(0, 256, (70, 2, 3, 32, 48)).astype(np.uint8)
+    whole = policy.predict(features, images=images)
+    for n in (1, 7, 64):
+        assert np.array_equal(policy.predict(features[-n:], images=images[-n:]), whole[-n:])
+    assert not np.array_equal(policy.predict(features, images=images[::-1]), whole)
+    policy.save(tmp_path)
+    assert np.array_equal(Policy.load(tmp_path).predict(features, images=images), whole)
+
+
+def test_images_that_do_not_fit_are_refused() -> None:
+    features, images = rows(2), np.zeros((2, 2, 3, 32, 32), np.uint8)
+    with pytest.raises(ValueError, match=r"shape None are given where the policy takes \(2, 2, 3, 32, 48\)"):
+        watching().predict(features)
+    with pytest.raises(ValueError, match=r"shape \(2, 2, 3, 32, 32\) are given"):
+        watching().predict(features, images=images)
+    with pytest.raises(ValueError, match="where the policy takes None"):
+        new_policy().predict(features, images=images)
+    with pytest.raises(ValidationError, match="named twice"):
+        ImageConfig(cameras=("front", "front"))
+    config = ImageConfig(cameras=("front", "wrist"))
+    with pytest.raises(ValueError, match=r"wrist: no frames; front: frames of \(2, 64, 3\) where \(64, 64, 3\) is"):
+        stack({"front": np.zeros((1, 2, 64, 3), np.uint8)}, config)
+
+
+def test_the_points_of_a_spatial_softmax_are_where_a_map_is_bright() -> None:
+    maps = torch.zeros(1, 2, 5, 9)
+    maps[0, 0, 0, 8], maps[0, 1, 4, 4] = 50.0, 50.0
+    told = spatial_softmax(maps)[0]
+    assert torch.allclose(told, torch.tensor([1.0, -1.0, 0.0, 1.0]), atol=1e-4)

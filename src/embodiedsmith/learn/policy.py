@@ -18,6 +18,7 @@ from pydantic import Field, ValidationError, model_validator
 from torch import Generator, Tensor, nn
 
 from embodiedsmith.learn.checkpoint import CheckpointError, checksum_of, fill, read_checkpoint, write_checkpoint
+from embodiedsmith.learn.images import Eyes, ImageConfig, Pixels
 from embodiedsmith.learn.networks import ChunkMlp, ChunkTransformer, FlowMlp, feature_groups, initialise
 from embodiedsmith.learn.normalization import Normalizer, Statistics
 from embodiedsmith.learn.observation import ObservationConfig
@@ -47,6 +48,8 @@ class PolicyConfig(Noun):
     action_space: str = "ee_delta"
     """One of `embodiments.actions.SPACES`."""
     observation: ObservationConfig
+    images: ImageConfig | None = None
+    """Cameras that are looked through beside the observation; None: none."""
 
     @model_validator(mode="after")
     def _within_chunk(self) -> Self:
@@ -62,7 +65,8 @@ class Policy:
         config: What it is.
         feature_names: (F,), those of the encoder it was made for.
         action_names: (A,), those of the action space.
-        network: Normalised features to normalised chunks.
+        network: Normalised features, and codes of images after them, to normalised chunks.
+        eyes: Images to their codes; None for a policy that looks through no camera.
         normalizer: Between SI units and numbers of order one.
     """
 
@@ -73,19 +77,28 @@ class Policy:
         self.normalizer = Normalizer(len(feature_names), len(action_names))
         with torch.device("meta"):
             network = _network(config, self.feature_names, len(action_names))
+            eyes = Eyes(config.images) if config.images else None
         self.network = network.to_empty(device="cpu").eval()
+        self.eyes = eyes.to_empty(device="cpu").eval() if eyes else None
 
     @classmethod
     def create(cls, config: PolicyConfig, feature_names: Sequence[str], action_names: Sequence[str], *, seed: int) -> Policy:
         """A policy with drawn weights; `train` fits its normaliser."""
         policy = cls(config, feature_names, action_names)
-        initialise(policy.network, Generator().manual_seed(seed))
+        draws = Generator().manual_seed(seed)
+        initialise(policy.network, draws)
+        if policy.eyes is not None:
+            initialise(policy.eyes, draws)
         return policy
 
     @property
     def size(self) -> int:
         """Number of trained parameters."""
-        return sum(parameter.numel() for parameter in self.network.parameters())
+        return sum(parameter.numel() for parameter in self.parameters())
+
+    def parameters(self) -> list[nn.Parameter]:
+        """Everything that is trained."""
+        return [*self.network.parameters(), *(self.eyes.parameters() if self.eyes else ())]
 
     def fit_normalizer(self, statistics: Statistics) -> None:
         """Fit the normaliser when it is new, else only widen the range of the actions."""
@@ -95,7 +108,12 @@ class Policy:
             self.normalizer.fit(statistics)
 
     @torch.no_grad()
-    def predict(self, features: NDArray[np.float32], noise: Generator | NDArray[np.float32] | None = None) -> NDArray[np.float32]:
+    def predict(
+        self,
+        features: NDArray[np.float32],
+        noise: Generator | NDArray[np.float32] | None = None,
+        images: Pixels | None = None,
+    ) -> NDArray[np.float32]:
         """Chunks of actions in SI units.
 
         Args:
@@ -103,17 +121,19 @@ class Policy:
             noise: Where a flow starts: a generator that it is drawn from, or the draws themselves, standard normal
                 (n, H, A), so that each row may have its own stream; None starts all from zero: equal features, equal chunks.
                 Behaviour cloning has no noise.
+            images: (n, cameras, 3, height, width), for a policy that looks through cameras.
 
         Returns:
             (n, H, A). Each row has the same bits whatever the other rows and their number.
         """
         rows = torch.from_numpy(np.ascontiguousarray(features, dtype=np.float32))
-        self._check_rows(rows)
+        shown = None if images is None else torch.from_numpy(np.ascontiguousarray(images))
+        self._check_rows(rows, shown)
         starts = self._starts(len(rows), noise)
         out = torch.empty(len(rows), self.config.chunk, len(self.action_names))
         with one_thread():
             for at in range(0, len(rows), BLOCK):
-                block = self.normalizer.features(_padded(rows[at : at + BLOCK]))
+                block = self.inputs(_padded(rows[at : at + BLOCK]), None if shown is None else _padded(shown[at : at + BLOCK]))
                 start = None if starts is None else _padded(starts[at : at + BLOCK])
                 chunk = self.normalizer.restore(self.chunks(block, start))
                 out[at : at + BLOCK] = chunk[: len(rows) - at]
@@ -133,7 +153,9 @@ class Policy:
 
     def tensors(self) -> dict[str, Tensor]:
         """Every tensor of the network and the normaliser by name: those that are saved, not copies."""
-        parts = {"network": self.network, "normalizer": self.normalizer}
+        parts: dict[str, nn.Module] = {"network": self.network, "normalizer": self.normalizer}
+        if self.eyes is not None:
+            parts["eyes"] = self.eyes
         return {f"{part}.{name}": tensor for part, module in parts.items() for name, tensor in module.state_dict().items()}
 
     def fingerprint(self) -> str:
@@ -177,13 +199,18 @@ class Policy:
             raise CheckpointError("the policy's weights are spoilt", where=where, remedy=_REMEDY, faults=faults)
         return policy
 
-    def chunks(self, features: Tensor, start: Tensor | None = None) -> Tensor:
-        """Normalised chunks (B, H, A) of normalised features (B, F); a flow starts at `start` (B, H, A), or at zero."""
+    def inputs(self, features: Tensor, images: Tensor | None = None) -> Tensor:
+        """What the network takes: normalised features of `features` (B, F), and codes of `images` after them."""
+        normalised = self.normalizer.features(features)
+        return normalised if self.eyes is None else torch.cat([normalised, self.eyes(images)], dim=1)
+
+    def chunks(self, inputs: Tensor, start: Tensor | None = None) -> Tensor:
+        """Normalised chunks (B, H, A) of `inputs`; a flow starts at `start` (B, H, A), or at zero."""
         if isinstance(self.network, FlowMlp):
             if start is None:
-                start = features.new_zeros(len(features), self.config.chunk, len(self.action_names))
-            return self.network.integrate(features, start, self.config.flow_steps)
-        return self.network(features)  # type: ignore[no-any-return]
+                start = inputs.new_zeros(len(inputs), self.config.chunk, len(self.action_names))
+            return self.network.integrate(inputs, start, self.config.flow_steps)
+        return self.network(inputs)  # type: ignore[no-any-return]
 
     def _starts(self, rows: int, noise: Generator | NDArray[np.float32] | None) -> Tensor | None:
         if noise is None or self.config.kind != "flow":
@@ -195,9 +222,13 @@ class Policy:
             raise ValueError(f"noise of shape {noise.shape} is not one of {shape}")
         return torch.from_numpy(np.ascontiguousarray(noise, dtype=np.float32))
 
-    def _check_rows(self, rows: Tensor) -> None:
+    def _check_rows(self, rows: Tensor, images: Tensor | None) -> None:
         if rows.ndim != 2 or rows.shape[1] != len(self.feature_names):
             raise ValueError(f"features of shape {tuple(rows.shape)} are not rows of {len(self.feature_names)} features")
+        wanted = (len(rows), *self.config.images.shape) if self.config.images else None
+        given = None if images is None else tuple(images.shape)
+        if given != wanted:
+            raise ValueError(f"images of shape {given} are given where the policy takes {wanted}")
 
 
 @contextmanager
@@ -215,9 +246,13 @@ def one_thread() -> Iterator[None]:
 
 def _network(config: PolicyConfig, names: tuple[str, ...], actions: int) -> nn.Module:
     sizes = (config.chunk, actions, config.width, config.depth, config.dropout)
+    codes = config.images.size if config.images else 0
     if config.kind == "bc_transformer":
-        return ChunkTransformer(feature_groups(names), *sizes)
-    return (FlowMlp if config.kind == "flow" else ChunkMlp)(len(names), *sizes)
+        groups = feature_groups(names)
+        if config.images:  # a token a camera
+            groups += np.arange(len(names), len(names) + codes).reshape(-1, config.images.code).tolist()
+        return ChunkTransformer(groups, *sizes)
+    return (FlowMlp if config.kind == "flow" else ChunkMlp)(len(names) + codes, *sizes)
 
 
 def _differences(what: str, mine: Sequence[str], given: Sequence[str]) -> list[str]:
@@ -233,7 +268,7 @@ def _differences(what: str, mine: Sequence[str], given: Sequence[str]) -> list[s
 
 
 def _padded(rows: Tensor) -> Tensor:
-    out = torch.zeros(BLOCK, *rows.shape[1:])
+    out = rows.new_zeros(BLOCK, *rows.shape[1:])
     out[: len(rows)] = rows
     return out
 

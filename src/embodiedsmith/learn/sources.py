@@ -26,11 +26,13 @@ class Batch:
         features: (B, F) float32.
         actions: (B, H, A) float32.
         valid: (B, H), false where the episode had ended before.
+        images: (B, cameras, 3, height, width) uint8, where cameras were looked through.
     """
 
     features: Tensor
     actions: Tensor
     valid: Tensor
+    images: Tensor | None = None
 
 
 class Source(Protocol):
@@ -46,7 +48,10 @@ class Source(Protocol):
 
 
 class Encoded(Protocol):
-    """An episode as rows: features (T, F) and actions (T, A), float32."""
+    """An episode as rows: features (T, F) and actions (T, A), float32.
+
+    It may have `images` (T, cameras, 3, height, width), uint8, too.
+    """
 
     @property
     def features(self) -> Float32: ...
@@ -74,6 +79,10 @@ class EpisodesSource:
                 shapes = f"features {episode.features.shape} and actions {episode.actions.shape}"
                 raise ValueError(f"episode {number} has {shapes}; {len(action_names)} action components are named")
         episodes = [episode for episode in episodes if len(episode.features)]
+        shown = [images for episode in episodes if (images := getattr(episode, "images", None)) is not None]
+        if shown and [len(images) for images in shown] != [len(episode.features) for episode in episodes]:
+            raise ValueError("some steps have images and some have none: give images of all, or of none")
+        self._images = np.concatenate(shown) if shown else None
         lengths = np.array([len(episode.features) for episode in episodes])
         self._features = np.concatenate([episode.features for episode in episodes], dtype=np.float32)
         padded = [part for episode in episodes for part in (episode.actions, rest(episode.actions[-1], action_names, chunk - 1))]
@@ -93,7 +102,8 @@ class EpisodesSource:
         rows = rng.integers(len(self._starts), size=size)
         actions = self._actions[self._starts[rows, None] + self._window]
         valid = self._window < self._left[rows, None]
-        return Batch(torch.from_numpy(self._features[rows]), torch.from_numpy(actions), torch.from_numpy(valid))
+        images = None if self._images is None else torch.from_numpy(self._images[rows])
+        return Batch(torch.from_numpy(self._features[rows]), torch.from_numpy(actions), torch.from_numpy(valid), images)
 
     def statistics(self) -> Statistics:
         """Moments of the steps; padding does not count."""

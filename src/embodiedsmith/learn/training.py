@@ -5,12 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
 
 import torch
-from pydantic import Field
 from torch import Generator, Tensor
 from torch.nn import functional
 
@@ -18,69 +15,17 @@ from embodiedsmith.learn.checkpoint import fill, has_checkpoint, read_checkpoint
 from embodiedsmith.learn.networks import Dropout, FlowMlp
 from embodiedsmith.learn.normalization import Statistics
 from embodiedsmith.learn.policy import Policy, one_thread
+from embodiedsmith.learn.recipe import LOG_EVERY, Curves, TrainConfig, TrainingError, rate
 from embodiedsmith.learn.sources import Batch, EpisodesSource, Source
-from embodiedsmith.runtime.errors import SmithError
 from embodiedsmith.runtime.seeds import derive, generator
-from embodiedsmith.spec.base import Noun, digest
+from embodiedsmith.spec.base import digest
 
-__all__ = ["Batch", "Curves", "EpisodesSource", "Source", "TrainConfig", "TrainingError", "train"]
+__all__ = ["LOG_EVERY", "Batch", "Curves", "EpisodesSource", "Source", "TrainConfig", "TrainingError", "rate", "train"]
 
 FORMAT, VERSION = "embodiedsmith-training", 1
-LOG_EVERY = 50
-"""Steps that a point of the curves is the mean of."""
 _BETA = 0.1
 """Where the loss turns from square to absolute, in normalised units: absolute errors keep closings sharp."""
 _BETAS = (0.9, 0.999)
-
-
-class TrainingError(SmithError):
-    """Training cannot go on: what it was given does not fit together, or the loss is no longer a number."""
-
-
-class TrainConfig(Noun):
-    """How to train."""
-
-    steps: int = Field(default=2000, ge=1)
-    batch_size: int = Field(default=512, ge=1)
-    lr: float = Field(default=3e-4, gt=0)
-    """Highest rate, reached after `warmup` steps."""
-    lr_final: float = Field(default=1e-5, ge=0)
-    """Rate of the last step, reached along a cosine."""
-    warmup: int = Field(default=100, ge=0)
-    weight_decay: float = Field(default=1e-4, ge=0)
-    clip: float = Field(default=1.0, gt=0)
-    """Largest norm of the gradient."""
-    ema: float = Field(default=0.99, ge=0, lt=1)
-    """Decay a step of the averaged weights, which act; shorter in the first steps."""
-    feature_noise: float = Field(default=0.0, ge=0)
-    """Standard deviation of noise on the features, in standard deviations of each."""
-    pad_weight: float = Field(default=0.0, ge=0, le=1)
-    """Weight of standing still after the end of an episode, against 1 for its steps. A flow's is always 1: its steps are all made
-    from noise together, and those that were not trained would lead the others astray."""
-    distill_weight: float = Field(default=1.0, ge=0)
-    """Weight of staying close to the teacher on old data."""
-    distill_batch: int = Field(default=128, ge=1)
-    """Windows of old data a step."""
-    matmul: Literal["float32", "bfloat16"] = "float32"
-    """What products are rounded to before they are summed up in float32; bfloat16 is faster where the processor has it."""
-    seed: int = 0
-
-
-@dataclass(frozen=True)
-class Curves:
-    """How training went: means over `LOG_EVERY` steps, each up to the step named."""
-
-    step: tuple[int, ...]
-    loss: tuple[float, ...]
-    distillation: tuple[float, ...]
-    """Loss against the teacher, before its weight; zero without one."""
-    lr: tuple[float, ...]
-    gradient: tuple[float, ...]
-    """Norm before clipping."""
-
-    def to_json(self) -> dict[str, Any]:
-        """The curves as JSON values."""
-        return asdict(self)
 
 
 def train(
@@ -127,14 +72,6 @@ def train(
                 run.save(folder)
     run.finish()
     return Curves(*(tuple(column) for column in zip(*run.rows, strict=True)))
-
-
-def rate(config: TrainConfig, step: int) -> float:
-    """Learning rate of a step, counted from zero: a linear warm-up, then half a cosine."""
-    if step < config.warmup:
-        return config.lr * (step + 1) / config.warmup
-    done = (step - config.warmup) / max(1, config.steps - 1 - config.warmup)
-    return config.lr_final + (config.lr - config.lr_final) * 0.5 * (1.0 + math.cos(math.pi * min(1.0, done)))
 
 
 class _Run:
@@ -243,40 +180,48 @@ class _Run:
         batch = self._source.batch(self._rng, self._config.batch_size)
         self._check(batch)
         normalizer = self._policy.normalizer
-        features, targets = [normalizer.features(batch.features)], [normalizer.actions(batch.actions)]
+        inputs, targets = [self._inputs(batch)], [normalizer.actions(batch.actions)]
         pad = 1.0 if isinstance(self._policy.network, FlowMlp) else self._config.pad_weight
         weights = [_weights(batch.valid, pad)]
         if self._teacher is not None and self._old is not None:
             old = self._old.batch(self._rng, self._config.distill_batch)
-            features.append(normalizer.features(old.features))
-            targets.append(normalizer.actions(self._taught(self._teacher, old.features)))
+            self._check(old)
+            inputs.append(self._inputs(old))
+            targets.append(normalizer.actions(self._taught(self._teacher, old)))
             weights.append(_weights(torch.ones_like(old.valid), 0.0))
-        errors = self._errors(_joined(features), _joined(targets))  # (B, H)
-        parts = torch.split(errors, [len(part) for part in features])
+        errors = self._errors(_joined(inputs), _joined(targets))  # (B, H)
+        parts = torch.split(errors, [len(part) for part in inputs])
         return [(part * weight).sum() for part, weight in zip(parts, weights, strict=True)]
 
+    def _inputs(self, batch: Batch) -> Tensor:
+        inputs = self._policy.inputs(batch.features, batch.images)
+        if self._config.feature_noise:
+            width = len(self._policy.feature_names)
+            noise = self._config.feature_noise * torch.randn((len(inputs), width), generator=self._noise)
+            inputs = inputs + functional.pad(noise, (0, inputs.shape[1] - width))
+        return inputs
+
     @torch.no_grad()
-    def _taught(self, teacher: Policy, features: Tensor) -> Tensor:
+    def _taught(self, teacher: Policy, batch: Batch) -> Tensor:
         """The teacher's chunks (B, H, A) in SI units; a flow's from drawn noise."""
         start = None
         if isinstance(teacher.network, FlowMlp):
-            start = torch.randn(len(features), teacher.config.chunk, len(teacher.action_names), generator=self._noise)
-        return teacher.normalizer.restore(teacher.chunks(teacher.normalizer.features(features), start))
+            start = torch.randn(batch.actions.shape, generator=self._noise)
+        images = batch.images if teacher.eyes else None
+        return teacher.normalizer.restore(teacher.chunks(teacher.inputs(batch.features, images), start))
 
-    def _errors(self, features: Tensor, targets: Tensor) -> Tensor:
+    def _errors(self, inputs: Tensor, targets: Tensor) -> Tensor:
         """Mean error over the components of each action (B, H), in normalised units."""
-        if self._config.feature_noise:
-            features = features + self._config.feature_noise * torch.randn(features.shape, generator=self._noise)
         network = self._policy.network
         if isinstance(network, FlowMlp):
             noise = torch.randn(targets.shape, generator=self._noise)
             time = torch.rand(len(targets), generator=self._noise)
             way = noise + time[:, None, None] * (targets - noise)
-            return functional.mse_loss(network(features, way, time), targets, reduction="none").mean(dim=2)
-        return functional.smooth_l1_loss(network(features), targets, reduction="none", beta=_BETA).mean(dim=2)
+            return functional.mse_loss(network(inputs, way, time), targets, reduction="none").mean(dim=2)
+        return functional.smooth_l1_loss(network(inputs), targets, reduction="none", beta=_BETA).mean(dim=2)
 
     def _check(self, batch: Batch) -> None:
-        """Shapes, once: a source does not change them."""
+        """Shapes, at the first step: a source does not change them."""
         if self.step:
             return
         policy = self._policy
@@ -285,6 +230,10 @@ class _Run:
         wanted = [(rows, len(policy.feature_names)), (rows, chunk, len(policy.action_names)), (rows, chunk)]
         if shapes != wanted:
             raise TrainingError(f"the source gives features, actions, valid of shapes {shapes}; the policy takes {wanted}")
+        shape = None if batch.images is None else tuple(batch.images.shape[1:])
+        meant = policy.config.images.shape if policy.config.images else None
+        if meant and shape != meant:
+            raise TrainingError(f"the source gives images of shape {shape}; the policy takes {meant}")
 
     def _log(self, losses: list[float], norm: float, lr: float) -> None:
         values = [losses[0], losses[1] if len(losses) > 1 else 0.0, norm]
@@ -299,7 +248,7 @@ class _Run:
 
 def _flatten(policy: Policy) -> tuple[torch.nn.Parameter, Tensor]:
     """One vector of all weights and one of their gradient, which the network's parameters become views of."""
-    parameters = list(policy.network.parameters())
+    parameters = policy.parameters()
     flat = torch.nn.Parameter(torch.cat([parameter.detach().reshape(-1) for parameter in parameters]))
     gradient = torch.zeros_like(flat.data)
     flat.grad = gradient
