@@ -16,6 +16,7 @@ from embodiedsmith.cli.catalogue import Assets, Robots
 from embodiedsmith.cli.common import Command, Outcome
 from embodiedsmith.cli.data import Export, Report, Validate
 from embodiedsmith.cli.doctor import Doctor
+from embodiedsmith.cli.learning import Eval, Spin, Train
 from embodiedsmith.cli.lessons import Lessons
 from embodiedsmith.cli.make import Collect, Forge, Make, Resume
 from embodiedsmith.runtime.errors import Interrupted, SmithError
@@ -31,6 +32,9 @@ Chosen = (
     | Annotated[Export, tyro.conf.subcommand("export")]
     | Annotated[Validate, tyro.conf.subcommand("validate")]
     | Annotated[Report, tyro.conf.subcommand("report")]
+    | Annotated[Train, tyro.conf.subcommand("train")]
+    | Annotated[Eval, tyro.conf.subcommand("eval")]
+    | Annotated[Spin, tyro.conf.subcommand("spin")]
     | Annotated[Assets, tyro.conf.subcommand("assets")]
     | Annotated[Robots, tyro.conf.subcommand("robots")]
     | Annotated[Lessons, tyro.conf.subcommand("lessons")]

@@ -202,6 +202,8 @@ class Resume(Working):
         """Finish it."""
         from embodiedsmith import api
 
+        if api.kind_of(self.folder) == "spin":
+            return self._spin()
         with resumable(self.folder):
             result = api.resume(
                 self.folder,
@@ -213,6 +215,17 @@ class Resume(Working):
                 quiet=self.quiet,
             )
         return run_outcome(result)
+
+    def _spin(self) -> Outcome:
+        from embodiedsmith.api.learning import resume_spin
+        from embodiedsmith.cli.learning import shown
+
+        with resumable(self.folder):
+            made = resume_spin(
+                self.folder, threads=usable_cores(), workers=self.processes, seed=self.seed, embodiment=self.embodiment,
+                quiet=self.quiet,
+            )  # fmt: skip
+        return Outcome(text=shown(made), data=made)
 
 
 def run_outcome(result: RunResult) -> Outcome:

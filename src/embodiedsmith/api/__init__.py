@@ -7,19 +7,27 @@ the reasons are counted. Exceptions (`SmithError`) are for what could not be beg
 from __future__ import annotations
 
 import math
-import os
 import re
-import sys
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
-from pydantic import ValidationError
-
-from embodiedsmith import assets, embodiments
+from embodiedsmith import embodiments
+from embodiedsmith.api.arguments import (
+    ANY,
+    SCENE_CAMERAS,
+    brief_of,
+    check_cameras,
+    check_numbers,
+    check_words,
+    create_understood,
+    given,
+    heed_versions,
+    new_run,
+)
 from embodiedsmith.assets.imported.importer import Axis, Wishes
 from embodiedsmith.assets.imported.importer import import_asset as import_thing
 from embodiedsmith.assets.imported.store import Imported
@@ -44,15 +52,13 @@ from embodiedsmith.episodes.staging import replay_difference
 from embodiedsmith.episodes.store import EpisodeStore
 from embodiedsmith.episodes.validate import validate_run
 from embodiedsmith.episodes.validate_dataset import validate_dataset
-from embodiedsmith.forge import BUDGET, agents
-from embodiedsmith.forge.language.lexicon import is_chinese, lexicon, split_units
+from embodiedsmith.forge import BUDGET
 from embodiedsmith.forge.lessons import load as load_lessons
 from embodiedsmith.forge.lessons import store_path
 from embodiedsmith.runtime.errors import UsageError
 from embodiedsmith.runtime.progress import Progress
 from embodiedsmith.runtime.run import Run
-from embodiedsmith.runtime.seeds import generator
-from embodiedsmith.spec import Brief, Finding, Language, Scenario
+from embodiedsmith.spec import Finding, Language, Scenario
 from embodiedsmith.spec.scenario import AgentName, Mode
 from embodiedsmith.spec.scene import ID_PATTERN
 from embodiedsmith.tasks import Recording
@@ -61,23 +67,9 @@ from embodiedsmith.tasks.env import make_env as open_env
 from embodiedsmith.world import CONTROL_HZ
 
 Format = Literal["lerobot", "robomimic"]
-SCENE_CAMERAS = ("front", "over_shoulder")
-"""Cameras that every laid-out scene has; the robot adds its own."""
 CAMERAS = (*SCENE_CAMERAS, "wrist")
 SIZE = 128
 """Width and height of exported pictures [pixels]."""
-MODES: tuple[Mode, ...] = get_args(Mode)
-"""How the forge works; `joint` is the default, the others are there to compare with."""
-ANY = "any"
-"""Instead of a robot's name: the forge may choose."""
-MOST_EPISODES = 100_000
-"""Episodes or scenarios asked for at most in one call."""
-LEAST_MOST_WORKERS = 8
-"""Processes that any machine may be asked for; beyond it, two for each core: each holds some 300 MB."""
-LEAST_BUDGET, MOST_BUDGET = 1.0, 1e6
-"""What forging one scenario may cost [simulated seconds and plans]."""
-OWNERS = ("robot", "world", "floor", "finger_0", "finger_1")
-"""Names that physics has for other things than those of the scene."""
 EPISODES_PER_SCENARIO = 3
 """Episodes for which `make` forges one scenario: variety of scenes costs more than variety within one."""
 
@@ -186,9 +178,9 @@ def make(
         ForgeError: Not one scenario passed within the budget.
     """
     started = time.monotonic()
-    _check(n=n, workers=workers, scenarios=scenarios, budget=budget, size=size)
-    wanted = _brief(brief, embodiment, agent, mode, seed)
-    _check_cameras(cameras if export else (), wanted.embodiment)
+    check_numbers(n=n, workers=workers, scenarios=scenarios, budget=budget, size=size)
+    wanted = brief_of(brief, embodiment, agent, mode, seed)
+    check_cameras(cameras if export else (), wanted.embodiment)
     config = {
         "brief": wanted.text, "seed": seed, "embodiment": wanted.embodiment, "agent": agent, "mode": mode,
         "budget": float(budget),
@@ -196,7 +188,7 @@ def make(
         "scenarios": scenarios or math.ceil(n / EPISODES_PER_SCENARIO), "fps": CONTROL_HZ,
         "export": {"cameras": list(cameras), "size": size} if export else None, "episodes": n,
     }  # fmt: skip
-    with _create(out, config, wanted, quiet=quiet) as run:
+    with create_understood(out, config, wanted, quiet=quiet) as run:
         return _finish(run, workers=workers, quiet=quiet, started=started)
 
 
@@ -216,15 +208,15 @@ def forge(
 ) -> RunResult:
     """`n` scenarios with certificates in `out`/scenarios, without episodes; arguments and errors as for `make`."""
     started = time.monotonic()
-    _check(n=n, workers=workers, budget=budget)
-    wanted = _brief(brief, embodiment, agent, mode, seed)
+    check_numbers(n=n, workers=workers, budget=budget)
+    wanted = brief_of(brief, embodiment, agent, mode, seed)
     config = {
         "brief": wanted.text, "seed": seed, "embodiment": wanted.embodiment, "agent": agent, "mode": mode,
         "budget": float(budget),
         "lessons": None if lessons is None else str(lessons),
         "scenarios": n, "fps": CONTROL_HZ, "export": None, "episodes": 0,
     }  # fmt: skip
-    with _create(out, config, wanted, quiet=quiet) as run:
+    with create_understood(out, config, wanted, quiet=quiet) as run:
         return _finish(run, workers=workers, quiet=quiet, started=started)
 
 
@@ -257,7 +249,7 @@ def forge_auto(
         RunError: There is something in the folder already.
     """
     started = time.monotonic()
-    _check(n=n, workers=workers, budget=budget)
+    check_numbers(n=n, workers=workers, budget=budget)
     embodiment = embodiments.full_name(embodiment)
     robots_of(embodiment)
     config = {
@@ -265,7 +257,7 @@ def forge_auto(
         "lessons": None if lessons is None else str(lessons),
         "scenarios": n, "fps": CONTROL_HZ, "export": None, "episodes": 0,
     }  # fmt: skip
-    with _new_run(out, config) as run:
+    with new_run(out, config) as run:
         return _finish(run, workers=workers, quiet=quiet, started=started)
 
 
@@ -276,9 +268,9 @@ def collect(run: str | Path, *, n: int, workers: int = 1, seed: int | None = Non
         RunMismatchError: `seed` is not the run's.
     """
     started = time.monotonic()
-    _check(n=n, workers=workers)
-    with Run.open(run, _given(seed=seed), write=True) as opened:
-        _heed_versions(opened, quiet)
+    check_numbers(n=n, workers=workers)
+    with Run.open(run, given(seed=seed), write=True) as opened:
+        heed_versions(opened, quiet)
         opened.update(episodes=int(opened.config["episodes"]) + n)
         return _finish(opened, workers=workers, quiet=quiet, started=started, export_too=False)
 
@@ -301,15 +293,21 @@ def resume(
         RunMismatchError: A setting given is not the run's; nothing on disk changed.
     """
     started = time.monotonic()
-    _check(workers=workers)
+    check_numbers(workers=workers)
     robot = None if embodiment is None else embodiments.full_name(embodiment)
-    expected = _given(seed=seed, embodiment=robot, fps=fps)
+    expected = given(seed=seed, embodiment=robot, fps=fps)
     if size is not None:
         with Run.open(run) as reading:
             expected["export"] = {**(reading.config["export"] or {"cameras": list(CAMERAS)}), "size": size}
     with Run.open(run, expected, write=True) as opened:
-        _heed_versions(opened, quiet)
+        heed_versions(opened, quiet)
         return _finish(opened, workers=workers, quiet=quiet, started=started)
+
+
+def kind_of(run: str | Path) -> str:
+    """What a run is for: "make" (episodes of a brief, or scenarios) or "spin" (a flywheel)."""
+    with Run.open(run) as opened:
+        return str(opened.config.get("kind", "make"))
 
 
 def export(
@@ -344,7 +342,7 @@ def export(
     Raises:
         ExportError: What was asked for cannot be, or another export is there; nothing on disk changed.
     """
-    with Run.open(run, _given(seed=seed), write=out is None) as opened:  # elsewhere, a run that may only be read will do
+    with Run.open(run, given(seed=seed), write=out is None) as opened:  # elsewhere, a run that may only be read will do
         made = opened.config["export"] or {"cameras": list(CAMERAS), "size": SIZE}
         pixels = int(made["size"] if size is None else size)
         options = ExportOptions(
@@ -369,7 +367,7 @@ def validate(path: str | Path, *, replay: bool = True, seed: int | None = None) 
     """
     folder = Path(path)
     if (folder / "run.json").is_file():
-        with Run.open(folder, _given(seed=seed)) as run:
+        with Run.open(folder, given(seed=seed)) as run:
             return validate_run(run, replay_difference, recheck) if replay else validate_run(run)
     if (folder / "meta" / "info.json").is_file():
         return validate_dataset(folder)
@@ -382,7 +380,7 @@ def validate(path: str | Path, *, replay: bool = True, seed: int | None = None) 
 
 def report(run: str | Path, *, seed: int | None = None) -> Path:
     """Write the run's report page and give its path."""
-    with Run.open(run, _given(seed=seed), write=True) as opened:
+    with Run.open(run, given(seed=seed), write=True) as opened:
         return write_report(EpisodeStore(opened))
 
 
@@ -444,8 +442,8 @@ def import_asset(
         UsageError: A name, word, material or colour that cannot be taken; names them all.
         ImportRefused: The file cannot be imported as it is; names every fault with its remedy.
     """
-    _check_words(name, words or (name.replace("_", " "),), words_zh, material, color)
-    _check(scale=scale, mass=mass, density=density)
+    check_words(name, words or (name.replace("_", " "),), words_zh, material, color)
+    check_numbers(scale=scale, mass=mass, density=density)
     given: dict[Language, tuple[str, ...]] = {"en": tuple(words), "zh": tuple(words_zh)}
     wishes = Wishes(
         name=name, words=given, scale=scale, up=up, mass=mass, density=density, material=material, color=color, licence=licence,
@@ -521,7 +519,7 @@ def _forge_missing(store: EpisodeStore, *, workers: int, quiet: bool) -> list[Fo
     wanted, budget, embodiment = int(config["scenarios"]), float(config["budget"]), str(config["embodiment"])
     if config["brief"] is None:
         return forge_cells(store, wanted, embodiment=embodiment, budget=budget, workers=workers, quiet=quiet)
-    brief = _brief(config["brief"], embodiment, config["agent"], config["mode"], store.run.seed)
+    brief = brief_of(config["brief"], embodiment, config["agent"], config["mode"], store.run.seed)
     return forge_missing(store, brief, wanted, budget=budget, workers=workers, quiet=quiet)
 
 
@@ -574,114 +572,3 @@ def _export(store: EpisodeStore, format: Format, options: ExportOptions, out: Pa
             return shown
 
         return write(store, path, options, frames, mounts=painter.mounts)
-
-
-# ---------------------------------------------------------------------- arguments
-
-
-def _brief(text: str, embodiment: str, agent: AgentName, mode: Mode, seed: int) -> Brief:
-    """The arguments as a brief; raises UsageError with every fault at once."""
-    embodiment = embodiments.full_name(embodiment)
-    if embodiment != ANY:
-        embodiments.get(embodiment)
-    agents.get(agent)
-    if mode not in MODES:
-        raise UsageError(f"no forge mode '{mode}'", where="mode", choices=MODES)
-    if not text.strip():
-        raise UsageError(
-            "the brief is empty", where="brief", remedy="say what is wanted, such as: put the red mug in the top drawer"
-        )
-    try:
-        return Brief(text=text, embodiment=embodiment, agent=agent, mode=mode, seed=seed)
-    except ValidationError as error:
-        faults = [f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()]
-        raise UsageError("the brief cannot be used", where="brief", faults=faults) from error
-
-
-def _create(out: str | Path, config: Mapping[str, Any], brief: Brief, *, quiet: bool) -> Run:
-    """A new run, after the brief was understood and said back: what is not understood leaves nothing on disk.
-
-    Raises:
-        RunMismatchError: There is a run of other settings; lists the differences.
-        RunError: There is a run of these settings already, or something else.
-    """
-    draft = agents.get(brief.agent).propose(brief, generator(brief.seed, "reading"))
-    if not quiet:
-        print("\n".join([f"for example: {draft.reading}", *draft.warnings]), file=sys.stderr)
-    return _new_run(out, config)
-
-
-def _new_run(out: str | Path, config: Mapping[str, Any]) -> Run:
-    """A new run; errors as for `_create`."""
-    if (Path(out) / "run.json").is_file():
-        Run.open(out, config).close()
-    return Run.create(out, config)
-
-
-def _given(**settings: Any) -> dict[str, Any]:
-    return {name: value for name, value in settings.items() if value is not None}
-
-
-def _check(**numbers: float | None) -> None:
-    """Raise UsageError naming every number that is out of range."""
-    processes = max(LEAST_MOST_WORKERS, 2 * (os.cpu_count() or 1))
-    limits = {
-        "n": (1, MOST_EPISODES), "scenarios": (1, MOST_EPISODES), "workers": (1, processes),
-        "budget": (LEAST_BUDGET, MOST_BUDGET), "size": (16, 2048),
-        "scale": (1e-6, 1e6), "mass": (1e-3, 1e3), "density": (1.0, 25e3),
-    }  # fmt: skip
-    faults = []
-    for name, value in numbers.items():
-        least, most = limits[name]
-        if value is not None and value < least:
-            faults.append(f"{name} must be at least {least:g}, not {value:g}")
-        elif value is not None and value > most:
-            faults.append(f"{name} must be at most {most:g}{' on this machine' if name == 'workers' else ''}, not {value:g}")
-    if (size := numbers.get("size")) is not None and size % 2:
-        faults.append(f"size must be even, as video needs, not {size}")
-    if faults:
-        raise UsageError("these values cannot be used", faults=faults)
-
-
-def _check_words(name: str, words: Sequence[str], words_zh: Sequence[str], material: str, color: str | None) -> None:
-    """Raise when an import cannot be called that: briefs must be able to name it, and nothing else by the same word."""
-    faults = []
-    if not re.fullmatch(ID_PATTERN, name) or len(name) > 40:
-        faults.append(f"name '{name}' must be lower-case letters, digits and _, a letter first, at most 40")
-    if name in (*assets.categories(imported=False), *OWNERS):
-        faults.append(f"'{name}' is taken")
-    if any(is_chinese(word) for word in words) or not all(is_chinese(word) for word in words_zh):
-        faults.append("words are English and words-zh Chinese")
-    for word in (*words, *words_zh):
-        senses = lexicon().get(split_units(word))
-        own = {category for category, known in assets.categories().items() if known.label == name}
-        taken = sorted({sense.value or sense.kind for sense in senses} - own)
-        if not word.strip() or word != word.strip().lower():
-            faults.append(f"word '{word}' must be in lower case without spaces round it")
-        elif taken:
-            faults.append(f"'{word}' already means {', '.join(taken)} in a brief")
-    if material not in assets.MATERIALS:
-        faults.append(f"material '{material}' is not one of {sorted(assets.MATERIALS)}")
-    if color is not None and color not in assets.COLORS:
-        faults.append(f"colour '{color}' is not one of {sorted(assets.COLORS)}")
-    if faults:
-        raise UsageError("the thing cannot be called that", faults=faults, remedy="choose another --name or other --words")
-
-
-def _check_cameras(cameras: Sequence[str], embodiment: str) -> None:
-    """Raise UsageError when the robot and the scene will not have these cameras: before an hour of work, not after it."""
-    if embodiment == ANY:
-        if cameras:
-            remedy = "name a robot, or leave the dataset out (--no-export)"
-            raise UsageError("a dataset holds one robot, and any was asked for", where="embodiment", remedy=remedy)
-        return
-    known = (*SCENE_CAMERAS, *(camera.name for camera in embodiments.get(embodiment).cameras))
-    if unknown := [name for name in cameras if name not in known]:
-        raise UsageError(f"there is no camera {', '.join(map(repr, unknown))}", where="cameras", choices=known)
-
-
-def _heed_versions(run: Run, quiet: bool) -> None:
-    """Say what is installed in another version than the run was made with: new episodes may then differ from the old in kind."""
-    changes = run.version_changes()
-    if changes and not quiet:
-        print("\n".join(["warning: versions differ from those the run was made with", *changes]), file=sys.stderr)
