@@ -244,7 +244,8 @@ def test_observation_noise_is_in_proportion_and_leaves_the_world_alone() -> None
     noisy, plain = World(small(random=STILL.model_copy(update={"observation_noise": 0.05}))), World(small())
     noisy.reset(rng(3))
     plain.reset(rng(3))
-    ratios = []
+    ratios, places = [], []
+    tool, item = (noisy.observation_slices[name] for name in ("tcp_pose", next(iter(f"items/{name}" for name in noisy.items))))
     for k in range(40):
         noisy.step(wave(noisy, k))
         plain.step(wave(plain, k))
@@ -257,7 +258,10 @@ def test_observation_noise_is_in_proportion_and_leaves_the_world_alone() -> None
         joints = noisy.observation_slices["joint_position"]
         big = np.abs(true[joints]) > 0.1
         ratios += list(seen[joints][big] / true[joints][big] - 1)
+        np.testing.assert_array_equal(seen[tool], true[tool])
+        places += list((seen[item][:3] - true[item][:3]) / np.linalg.norm(true[item][:3] - true[tool][:3]))
     assert np.std(ratios) == pytest.approx(0.05, rel=0.2)
+    assert np.std(places) == pytest.approx(0.05, rel=0.25)  # of the distance from the tool, wherever the world's origin is
     assert abs(np.mean(ratios)) < 0.01
     noisy.reset(rng(4))
     again = noisy.observe()

@@ -65,7 +65,8 @@ class Randomization(Noun):
     torque_noise: float = Field(default=0.0, ge=0.0, le=1.0)
     """Standard deviation of actuator force noise, as a fraction of the applied force."""
     observation_noise: float = Field(default=0.0, ge=0.0, le=1.0)
-    """Standard deviation of observation noise, as a fraction of each observed value."""
+    """Standard deviation of observation noise, as a fraction of each observed value; of a place, of its distance from the nearest
+    tool."""
     light: Range = (0.8, 1.2)
     """Scale of the light intensity."""
     camera: float = Field(default=0.0, ge=0.0, le=0.2)

@@ -26,6 +26,20 @@ class Parts:
     geoms: np.ndarray
 
 
+@dataclass(frozen=True)
+class Told:
+    """Where in an observation the poses and places are: index of the first number of each."""
+
+    tools: np.ndarray
+    """Poses of the tools: position, then quaternion."""
+    places: np.ndarray
+    """Positions of everything else, in the world."""
+    turns: np.ndarray
+    """Unit quaternions."""
+    known: np.ndarray
+    """Single numbers that have no noise: the tools' poses, and where a base that drives is."""
+
+
 class Variation:
     """Draws an attempt's variation of a model's constants, always from the values it was compiled with.
 
@@ -74,17 +88,29 @@ class Variation:
         # counters 2^64 apart: no two steps share a number
         return np.random.Generator(np.random.Philox(key=self._keys[source], counter=control_step << 64))
 
-    def blur(self, observed: tf.Float, quaternions: np.ndarray, control_step: int) -> None:
+    def blur(self, observed: tf.Float, told: Told, control_step: int) -> None:
         """Add observation noise to `observed` (n,) in place, in proportion to each value.
+
+        A place is off in proportion to its distance from the nearest tool, not from the world's origin, which is nowhere in
+        particular: the nearer a hand is to a thing, the better it knows where that is. Where its tools and its base are a robot
+        knows.
 
         Args:
             observed: The true values.
-            quaternions: Index of the first number of every unit quaternion in it, shape (k,); they stay of unit length.
+            told: Where in it poses and places are.
             control_step: Number of the control step observed.
         """
         draws = self.noise("observation", control_step)
         if draws is None:
             return
-        observed *= 1.0 + self._random.observation_noise * draws.standard_normal(len(observed))
-        at = quaternions[:, None] + np.arange(4)
-        observed[at] /= np.linalg.norm(observed[at], axis=1, keepdims=True)
+        noise = self._random.observation_noise * draws.standard_normal(len(observed))
+        true = observed.copy()
+        observed *= 1.0 + noise
+        tools = true[told.tools[:, None] + np.arange(3)]  # (t, 3)
+        at = told.places[:, None] + np.arange(3)
+        offsets = true[at][:, None] - tools  # (k, t, 3)
+        nearest = np.linalg.norm(offsets, axis=2).min(axis=1)  # (k,)
+        observed[at] = true[at] + noise[at] * nearest[:, None]
+        turns = told.turns[:, None] + np.arange(4)
+        observed[turns] /= np.linalg.norm(observed[turns], axis=1, keepdims=True)
+        observed[told.known] = true[told.known]

@@ -31,7 +31,7 @@ from embodiedsmith.world.heaps import Heap
 from embodiedsmith.world.liquid.vessel import CALM, liquid_items
 from embodiedsmith.world.points import Points
 from embodiedsmith.world.sheets import Sheet, grant, pinch
-from embodiedsmith.world.variation import Parts, Variation
+from embodiedsmith.world.variation import Parts, Told, Variation
 
 if TYPE_CHECKING:
     from embodiedsmith.world.liquid.liquids import Liquids
@@ -277,8 +277,13 @@ class World:
             self.observation_slices[name] = slice(at, at + size)
             at += size
         self.observation_size = at
-        poses = [name for name, _ in fields if name.startswith(("tcp_pose", "base_pose", "items/"))]
-        self._quaternions = np.array([self.observation_slices[name].start + 3 for name in poses], dtype=int)
+        begins = {name: part.start for name, part in self.observation_slices.items()}
+        tools = [at for name, at in begins.items() if name.startswith("tcp_pose")]
+        poses = [at for name, at in begins.items() if name.startswith(("base_pose", "items/"))]
+        points = [at for name, size in fields if name.startswith("points/") for at in range(begins[name], begins[name] + size, 3)]
+        turns = [at + 3 for at in (*tools, *poses)]
+        known = [*range(len(self.robot.base.joints)), *(at + k for at in tools for k in range(7))]  # joint positions come first
+        self._told = Told(*(np.array(part, dtype=int) for part in (tools, [*poses, *points], turns, known)))
         self._item_bodies = np.array([index.body for index in self.items.values()], dtype=int)
         self._joint_addresses = np.array(list(self.joint_qpos.values()), dtype=int)
 
@@ -598,8 +603,9 @@ class World:
         joint_position, joint_velocity, effort: base and arm joints [m, rad], [m/s, rad/s], actuator forces [N, N m]; gripper:
         measured closing 0 to 1, one an arm; finger_position: joints of dexterous hands [rad]; tcp_pose (further arms: tcp_pose_1,
         ...), base_pose (of one on its feet), items/<id>: world position [m] and quaternion wxyz; joints/<item.joint>: position
-        [m, rad]. With `Randomization.observation_noise` every value is off in proportion to itself; observing again at the same
-        time gives the same reading.
+        [m, rad]. With `Randomization.observation_noise` every value is off in proportion to itself, places in proportion to their
+        distance from the nearest tool, and the robot knows where its tools and its base are (`Variation.blur`); observing again
+        at the same time gives the same reading.
         """
         out = np.empty(self.observation_size)
         self.read(self.data, out)
@@ -608,7 +614,7 @@ class World:
 
     def blur(self, observed: np.ndarray, control_step: int) -> None:
         """Add the observation noise of a control step of this attempt to what was `read`, shape (observation_size,), in place."""
-        self._variation.blur(observed, self._quaternions, control_step)
+        self._variation.blur(observed, self._told, control_step)
 
     def read(self, data: Readable, out: np.ndarray) -> None:
         """Write what `observe` tells of `data`, without noise, into `out`.
