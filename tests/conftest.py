@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import embodiedsmith  # noqa: F401
+from embodiedsmith.episodes import report_pictures
 
 
 class OutsideError(RuntimeError):
@@ -36,6 +37,15 @@ def _own_lessons(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Keep what tests learn out of the user's lessons, and the user's out of tests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("EMBODIEDSMITH_HOME", str(tmp_path_factory.getbasetemp() / "home"))
+        yield
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _small_films(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Reports made in this process get small videos: a large one takes seconds to draw. `test_report` looks at a large one."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.module.__name__ != "test_report":
+            patch.setattr(report_pictures, "VIDEO", (80, 60))
         yield
 
 

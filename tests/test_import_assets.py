@@ -88,7 +88,8 @@ def test_it_is_made_into_verified_episodes(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(antipodal, "ENOUGH", 32)
     path = written(box(0.045), tmp_path / "die.stl")
     api.import_asset(path, name="gizmo", density=DENSITY)
-    result = api.make("put the gizmo on the plate", n=1, out=tmp_path / "run", seed=3, lessons=None)
+    small = {"cameras": ("front",), "size": 64}
+    result = api.make("put the gizmo on the plate", n=1, out=tmp_path / "run", seed=3, lessons=None, **small)
     assert result.complete
     assert result.episodes == 1
 
