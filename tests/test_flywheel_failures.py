@@ -148,6 +148,20 @@ def test_an_arm_that_drives_into_the_table_collides() -> None:
     assert kind_of((recording, scenario)) == "collision"
 
 
+def test_what_follows_a_missed_grasp_is_not_its_cause() -> None:
+    """A hand that misses and then drives into the table has missed; one that drives into the table and then closes has hit it."""
+    home = world("basket").home
+    down = np.repeat(np.append(home, 1.0)[None], 40, axis=0)
+    down[:, 5] = 0.4
+    down[:, 1] = home[1] + 0.05 * np.minimum(np.arange(40), 34)
+    missed = np.concatenate([shown("basket").actions[:60], down])
+    recording, scenario = act(missed, meddle=push("can", 0.05, 0.03))
+    assert [e for e in recording.events if e.kind == "collision"]
+    assert kind_of((recording, scenario)) == "missed_grasp"
+    hit, scenario = act(np.concatenate([down, shown("basket").actions[:60]]), meddle=push("can", 0.05, 0.03))
+    assert kind_of((hit, scenario)) == "collision"
+
+
 def test_a_drawer_left_shut_is_not_opened_and_one_left_open_is_not_closed() -> None:
     recording = shown("drawer")
     assert kind_of(act(recording.actions[:1], name="drawer", steps=20)) == "not_opened"

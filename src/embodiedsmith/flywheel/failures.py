@@ -8,7 +8,7 @@ it, and whether what it goes into was opened.
 |---|---|
 | `missed_grasp` | the hand closed at the thing and never held it |
 | `slip` | it was held and lost while the hand was not opening |
-| `collision` | the robot hit furniture, or knocked the thing away, and did not hold it afterwards |
+| `collision` | the robot hit furniture, or knocked the thing away, before it came to anything else |
 | `wrong_object` | another thing was taken and the right one was not |
 | `not_released` | it was at its place in the end, still in the hand |
 | `misplaced` | it was let go where the goal does not hold |
@@ -170,18 +170,22 @@ class _Attempt:
             split_reference(p.args[0])[0] for p in self.open
         }
         wrong = [e for e in taken if e.subjects[0] not in done]
-        if wrong:
-            return self._said("wrong_object", wrong[-1].subjects[0], f"{wrong[-1].subjects[0]} was taken, {item} was not")
-        if shut is not None:
-            return self._said("not_opened", shut, f"{shut} stayed shut and {item} was never held")
-        hit = self._collisions()
-        if hit:
-            return self._said(
-                "collision", item, f"the robot hit {hit[-1].subjects[-1]} at step {hit[-1].step}; {item} was never held"
+        closed, hit = self._closed_at(item), self._collisions()
+        first: list[tuple[int, Classified]] = []  # what came first is the cause: what follows is flailing
+        if closed is not None:
+            first.append(
+                (closed, self._said("missed_grasp", item, f"the hand closed at {item} at step {closed} and did not hold it"))
             )
-        step = self._closed_at(item)
-        if step is not None:
-            return self._said("missed_grasp", item, f"the hand closed at {item} at step {step} and did not hold it")
+        if wrong:
+            other = wrong[0].subjects[0]
+            first.append((wrong[0].step, self._said("wrong_object", other, f"{other} was taken, {item} was not")))
+        if shut is not None and not first:
+            return self._said("not_opened", shut, f"{shut} stayed shut and {item} was never held")
+        if hit:
+            what = f"the robot hit {hit[0].subjects[-1]} at step {hit[0].step}; {item} was never held"
+            first.append((hit[0].step, self._said("collision", item, what)))
+        if first:
+            return min(first, key=lambda pair: pair[0])[1]
         moved = self._moved(item)
         if moved > KNOCKED:
             return self._said("collision", item, f"{item} was knocked away by {100 * moved:.0f} cm before the hand closed")
