@@ -13,8 +13,8 @@ from embodiedsmith.runtime.errors import SmithError
 from embodiedsmith.spec import Scenario
 
 SMALL = DiversityConfig(
-    brief="stack the blue block on the green block", demonstrations=2, distinct=(1, 2), seeds=1, held_out=1, attempts=2, steps=10,
-    time_limit=1.0,
+    brief="stack the blue block on the green block", demonstrations=2, distinct=(1, 2), seeds=1, held_out=1, attempts=2, seen=2,
+    steps=10, time_limit=1.0,
 )  # fmt: skip
 
 

@@ -35,8 +35,6 @@ from embodiedsmith.spec.base import Noun, digest
 BRIEF = "put the can in the basket"
 TRIALS = "trials.jsonl"
 PICTURE = "diversity.svg"
-SEEN = 64
-"""Starts on scenarios that were trained on."""
 SPARE = 3
 """Demonstrations tried for each one wanted."""
 
@@ -56,6 +54,8 @@ class DiversityConfig(Noun):
     """Scenarios that policies are judged on."""
     attempts: int = Field(default=10, ge=1)
     """Starts of each."""
+    seen: int = Field(default=64, ge=1)
+    """Starts on scenarios that were trained on."""
     steps: int = Field(default=3000, ge=1)
     """Gradient steps."""
     lr: float = Field(default=1e-3, gt=0.0)
@@ -216,7 +216,7 @@ def _try(setup: _Setup, distinct: int, seed: int, workers: int, threads: int) ->
     seconds["train"] = time.perf_counter() - began
     began = time.perf_counter()
     judged = evaluate(policy, setup.suite, threads=threads)
-    seen = evaluate(policy, _seen(chosen), threads=threads)
+    seen = evaluate(policy, _seen(chosen, config.seen), threads=threads)
     seconds["evaluate"] = time.perf_counter() - began
     return Trial(
         setup=setup.id, distinct=distinct, seed=seed, demonstrations=len(good), windows=len(source), loss=curves.loss[-1],
@@ -225,10 +225,10 @@ def _try(setup: _Setup, distinct: int, seed: int, workers: int, threads: int) ->
     )  # fmt: skip
 
 
-def _seen(chosen: Sequence[Scenario]) -> Suite:
+def _seen(chosen: Sequence[Scenario], starts: int) -> Suite:
     """New starts on scenarios that were trained on."""
-    shown = chosen[:SEEN]
-    return suite("seen", {None: shown}, max(1, SEEN // len(shown)), seed=0)
+    shown = chosen[:starts]
+    return suite("seen", {None: shown}, starts // len(shown), seed=0)
 
 
 def _report(setup: _Setup, trials: Sequence[Trial]) -> dict[str, Any]:
