@@ -21,15 +21,15 @@ class Bench(Command):
     matter; `scenes` watches whether scenes of autonomous mode stay at rest; `language` asks an agent fixed requests in English
     and Chinese and counts which it understands; `forge` forges fixed requests of one to many skills in every mode at equal
     budget,
-    then measures what lessons are worth."""
+    then measures what lessons are worth; `diversity` trains policies on equally many demonstrations of one to many scenarios."""
 
-    name: Positional[Literal["speed", "briefs", "bodies", "scenes", "language", "forge"]]
+    name: Positional[Literal["speed", "briefs", "bodies", "scenes", "language", "forge", "diversity"]]
     """Which benchmark."""
     n: Annotated[int | None, tyro.conf.arg(name="episodes", aliases=("-n",))] = None
     """`speed`: accepted episodes to measure each rate over (30). `briefs`, `bodies`: seeds a sentence (10). `scenes`: scenes
-    forged (300). `forge`: seeds a request (3)."""
+    forged (300). `forge`: seeds a request (3). `diversity`: training seeds (3)."""
     workers: int = 1
-    """`briefs`, `bodies`, `scenes`, `forge`: processes that forge."""
+    """`briefs`, `bodies`, `scenes`, `forge`, `diversity`: processes that forge."""
     only: str | None = None
     """`bodies`: the one embodiment or kind of matter to try."""
     watched: Annotated[Path | None, tyro.conf.arg(name="run")] = None
@@ -41,7 +41,8 @@ class Bench(Command):
     budget: float = 300.0
     """`forge`: what one forging may cost: simulated seconds and plans."""
     out: Path | None = None
-    """`briefs`, `bodies`, `forge`: folder that keeps every trial; a second call with it goes on where the first stopped."""
+    """`briefs`, `bodies`, `forge`, `diversity`: folder that keeps every trial; a second call with it goes on where the first
+    stopped."""
 
     def run(self) -> Outcome:
         """Measure."""
@@ -68,6 +69,12 @@ class Bench(Command):
                 seeds=self.n or forge.SEEDS, modes=self.modes, budget=self.budget, workers=self.workers, folder=self.out, say=say
             )
             return Outcome(text="\n".join(forge.table(found)), data=found)
+        if self.name == "diversity":
+            from embodiedsmith.bench import diversity  # takes torch, which is an extra
+
+            config = diversity.DiversityConfig(seeds=self.n or 3)
+            found = diversity.measure(config, workers=self.workers, folder=self.out, say=say)
+            return Outcome(text="\n".join(diversity.table(found)), data=found)
         numbers = speed.measure(episodes=self.n or 30, seed=self.seed or 0, say=say).to_json()
         width = max(len(name) for name in numbers)
         return Outcome(text="\n".join(f"{name:<{width}}  {value:g}" for name, value in numbers.items()), data=numbers)
