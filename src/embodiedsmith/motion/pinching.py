@@ -1,8 +1,8 @@
 """Taking hold of cloth where it lies, carrying a point of it, and letting go: what skills for cloth share.
 
 Where a sheet can be held is where its points are now: on its corners and edges. The hand points down, comes with its fingers
-little apart until they press on the cloth, and gathers it between them by closing; the world then ties what is pinched
-(`world.sheets`).
+so wide apart that they stand beside a corner rather than on it, and gathers it between them by closing; the world then ties what
+is pinched (`world.sheets`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from embodiedsmith.tasks.probe import geom_points
 from embodiedsmith.world import transforms as tf
 
 GATHERED = 0.040
-"""[m] Between the fingers before they close: the wider, the more cloth is bunched in the hand."""
+"""[m] Between the fingers before they close. Nearer than 36 mm they come down on the corner, slide over it and close without it;
+at 36 to 50 mm, straight over the corner, they gathered every one tried."""
 LOOSE = 0.04
 """[m] Between the fingers once they have let go."""
 PRESS = 0.0015
@@ -28,7 +29,7 @@ PRESS = 0.0015
 ABOVE = 0.08
 """[m] Straight down before the pinch, straight up after letting go."""
 INSET = 0.004
-"""[m] From a corner or edge to where it is pinched, towards the middle of the sheet."""
+"""[m] From a corner or edge to where it is pinched, inwards."""
 TURNS = (0.0, 0.4, -0.4, 0.8, -0.8, np.pi / 2)
 """[rad] by which the closing direction is turned away from the one along the edge."""
 SLOW = 0.2
@@ -64,9 +65,8 @@ def downward(position: tf.Float, closing: tf.Float) -> tf.Float:
     return T
 
 
-def hands(control: Controller, item: str, point: int, lower: float = 0.0) -> Iterator[tf.Float]:
-    """Tool poses (4, 4) that pinch a point of a sheet, best first: fingers side by side across the way inwards; `lower` [m]
-    deeper than the first try."""
+def hands(control: Controller, item: str, point: int) -> Iterator[tf.Float]:
+    """Tool poses (4, 4) that pinch a point of a sheet, best first: fingers side by side across the way inwards."""
     world = control.world
     matter = world.assets[item].matter
     assert matter is not None
@@ -74,7 +74,7 @@ def hands(control: Controller, item: str, point: int, lower: float = 0.0) -> Ite
     inwards = sum((unit(points[k] - points[point]) for k in neighbours(matter.grid, point)), np.zeros(3))
     inwards = unit(inwards * (1.0, 1.0, 0.0))
     at = points[point] + INSET * inwards
-    at[2] = points[point][2] - PRESS - lower + tip(control)
+    at[2] = points[point][2] - PRESS + tip(control)
     across = np.array([-inwards[1], inwards[0], 0.0])
     for turn, flip in product(TURNS, (1.0, -1.0)):
         yield downward(at, flip * (tf.turn_z(turn)[:3, :3] @ across))

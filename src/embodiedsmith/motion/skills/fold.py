@@ -1,6 +1,7 @@
 """fold(cloth, place): fold a cloth in half where it lies, edge on edge.
 
-One corner is carried over to the one it is to lie on, and most of the cloth comes along; then, as long as the goal's own margin
+One corner is carried halfway to the one it is to lie on, the other all the way, and then the first one the rest: with a corner
+carried all the way at once the sheet, which does not stretch, draws the other corner under it. Then, as long as the goal's own margin
 is not enough, the corner that is farthest off is carried there.
 """
 
@@ -22,12 +23,12 @@ from embodiedsmith.world import transforms as tf
 
 MOVES = 6
 """Times a corner is carried."""
-SURE = 0.004
+SURE = 0.002
 """[m] Margin from which the cloth counts as folded: creases open a little more with time."""
-RISE = 0.35
-"""Height of the way over, as a part of its length."""
-BEYOND = 0.15
-"""Farther than the other corner, as a part of the way: the crease springs back."""
+HALF = 0.5
+"""Part of the way that the first corner is carried at first."""
+BEYOND = 0.04
+"""[m] Farther than the other corner: the crease springs back."""
 PUT = 0.012
 """[m] Above the pinch at which a corner is let go of: a layer lies below it now."""
 WAIT = 8
@@ -49,11 +50,12 @@ def run(control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...]) 
     def margin() -> float:
         return predicate("folded").margin(world, (item,), params)
 
-    pairs, first = _first(control, item)
+    pairs = _first(control, item)
+    first = ((pairs[0], HALF), (pairs[1], 1.0), (pairs[0], 1.0))
     for k in range(MOVES):
         points = world.matter(item)
-        pair = first if k == 0 else max(pairs, key=lambda p: float(np.linalg.norm(points[p[0]] - points[p[1]])))
-        _turn_over(control, item, pair)
+        farthest = max(pairs, key=lambda p: float(np.linalg.norm(points[p[0]] - points[p[1]])))
+        _turn_over(control, item, *(first[k] if k < len(first) else (farthest, 1.0)))
         control.wait(WAIT)
         if margin() > SURE:
             return
@@ -66,7 +68,8 @@ def run(control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...]) 
 
 
 def _ways(control: Controller, item: str) -> Iterator[tuple[Pair, Pair]]:
-    """Ways to fold a sheet edge on edge: over its longer side first, and towards the robot."""
+    """Ways to fold a sheet edge on edge: over its shorter side first, which draws the rest of it along the least, and towards
+    the robot."""
     world = control.world
     matter = world.assets[item].matter
     assert matter is not None
@@ -77,13 +80,13 @@ def _ways(control: Controller, item: str) -> Iterator[tuple[Pair, Pair]]:
     def order(pairs: tuple[Pair, Pair]) -> tuple[bool, float]:
         length = x if pairs[0] in ((a, c), (c, a)) else y
         away = [np.linalg.norm(points[k] - base) for pair in pairs for k in pair]
-        return length < max(x, y), float(sum(away[1::2]) - sum(away[::2]))
+        return length > min(x, y), float(sum(away[1::2]) - sum(away[::2]))
 
     yield from sorted((((c, a), (d, b)), ((a, c), (b, d)), ((b, a), (d, c)), ((a, b), (c, d))), key=order)
 
 
-def _first(control: Controller, item: str) -> tuple[tuple[Pair, Pair], Pair]:
-    """The first way to fold of which both corners are in reach from where they are to where they go, and where to begin."""
+def _first(control: Controller, item: str) -> tuple[Pair, Pair]:
+    """The first way to fold of which both corners are in reach from where they are to where they go."""
     failure: MotionError | None = None
     control.look()
     for pairs in _ways(control, item):
@@ -93,23 +96,24 @@ def _first(control: Controller, item: str) -> tuple[tuple[Pair, Pair], Pair]:
         except MotionError as error:
             failure = failure or error
             continue
-        return pairs, pairs[0]
+        return pairs
     assert failure is not None
     raise failure
 
 
-def _over(control: Controller, item: str, pair: Pair) -> list[tf.Float]:
-    """Where the tool goes with a corner of a sheet, relative to where it pinches it: world vectors (3,) [m]."""
+def _over(control: Controller, item: str, pair: Pair, part: float = 1.0) -> list[tf.Float]:
+    """Where the tool goes with a corner of a sheet, relative to where it pinches it: world vectors (3,) [m]; `part` of the way."""
     points = control.world.matter(item)
     by = (points[pair[1]] - points[pair[0]]) * (1.0, 1.0, 0.0)
     length = float(np.linalg.norm(by))
-    by *= 1.0 + BEYOND
+    by *= part if part < 1.0 else (length + BEYOND) / max(length, 1e-6)
+    length *= part
     lower = min(0.0, float(points[pair[1]][2] - points[pair[0]][2]))
     return arc(np.zeros(3), np.array([by[0], by[1], PUT + lower]), RISE * length + 0.01)
 
 
-def _turn_over(control: Controller, item: str, pair: Pair) -> None:
-    over = _over(control, item, pair)
+def _turn_over(control: Controller, item: str, pair: Pair, part: float) -> None:
+    over = _over(control, item, pair, part)
     pinch(control, item, pair[0], stage="fold", via=over)
     start = control.world.tcp(control.index)[:3, 3]
     carry(control, item, [start + by for by in over], stage="fold")
