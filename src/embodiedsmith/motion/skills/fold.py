@@ -1,8 +1,8 @@
 """fold(cloth, place): fold a cloth in half where it lies, edge on edge.
 
-One corner is carried halfway to the one it is to lie on, the other all the way, and then the first one the rest: with a corner
-carried all the way at once the sheet, which does not stretch, draws the other corner under it. Then, as long as the goal's own margin
-is not enough, the corner that is farthest off is carried there.
+One corner is carried halfway to the one it is to lie on, the other all the way, and then the first one the rest: were a corner
+carried all the way at once, the sheet, which hardly stretches, would draw the other corner along. Then, as long as the goal's own
+margin is not enough, the corner that is farthest off is carried there.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ MOVES = 6
 """Times a corner is carried."""
 SURE = 0.002
 """[m] Margin from which the cloth counts as folded: creases open a little more with time."""
+RISE = 0.35
+"""Height of the way over, as a part of its length."""
 HALF = 0.5
 """Part of the way that the first corner is carried at first."""
 BEYOND = 0.04
@@ -102,7 +104,7 @@ def _first(control: Controller, item: str) -> tuple[Pair, Pair]:
 
 
 def _over(control: Controller, item: str, pair: Pair, part: float = 1.0) -> list[tf.Float]:
-    """Where the tool goes with a corner of a sheet, relative to where it pinches it: world vectors (3,) [m]; `part` of the way."""
+    """Where the tool goes with a corner of a sheet, relative to where it pinches it, `part` of the way: world vectors (3,) [m]."""
     points = control.world.matter(item)
     by = (points[pair[1]] - points[pair[0]]) * (1.0, 1.0, 0.0)
     length = float(np.linalg.norm(by))
