@@ -40,6 +40,8 @@ class Episode:
     recording: Recording
     scores: Scores
     source: Source
+    level: int
+    """At which it was made."""
     noisy: bool = False
     """Whether the policy explored."""
     since: int = 0
@@ -57,10 +59,11 @@ class Ask:
 
     scenario: Scenario
     attempts: tuple[int, ...]
+    level: int
     noisy: bool
 
 
-def shares(scenarios: Sequence[Scenario], weights: np.ndarray, count: int, first: int) -> list[Ask]:
+def shares(scenarios: Sequence[Scenario], weights: np.ndarray, count: int, first: int, level: int) -> list[Ask]:
     """Deal `count` attempts to scenarios by weight, half of each scenario's with exploration; numbers go on from `first`.
 
     Largest remainders: what is dealt adds up.
@@ -75,7 +78,7 @@ def shares(scenarios: Sequence[Scenario], weights: np.ndarray, count: int, first
         clean = (number + 1) // 2
         for size, noisy in ((clean, False), (number - clean, True)):
             if size:
-                asks.append(Ask(scenario, tuple(range(at, at + size)), noisy))
+                asks.append(Ask(scenario, tuple(range(at, at + size)), level, noisy))
             at += size
     return asks
 
@@ -87,11 +90,11 @@ def explore(policy: Policy, asks: Iterable[Ask], *, seed: int, noise: float, sam
         noisy = ask.noisy and noise > 0
         made = fleet.rollout(policy, ask.attempts, seed=seed, noise=noise if noisy else 0.0, sample=sample and ask.noisy)
         for recording in made:
-            yield Episode(ask.scenario, recording, score(recording), "policy", noisy=ask.noisy)
+            yield Episode(ask.scenario, recording, score(recording), "policy", ask.level, noisy=ask.noisy)
 
 
 def demonstrate(
-    scenarios: Sequence[Scenario], attempts: Sequence[Sequence[int]], *, seed: int, wanted: int, workers: int
+    scenarios: Sequence[Scenario], attempts: Sequence[Sequence[int]], *, seed: int, wanted: int, workers: int, level: int = 0
 ) -> list[Episode]:
     """Demonstrations until `wanted` have succeeded or the attempts are used up: one attempt of each scenario in turn.
 
@@ -101,6 +104,7 @@ def demonstrate(
         seed: Run seed.
         wanted: Successes; what is made beyond them is left out, so that the result does not depend on `workers`.
         workers: Processes.
+        level: What level the scenarios are at.
     """
     turns = max((len(numbers) for numbers in attempts), default=0)
     order = [(s, numbers[t]) for t in range(turns) for s, numbers in zip(scenarios, attempts, strict=True) if t < len(numbers)]
@@ -115,11 +119,11 @@ def demonstrate(
                 made[job.slot] = result.value
 
         run_jobs(demonstrated, [Demonstration(k, a, seed, s) for k, (s, a) in enumerate(part)], min(workers, len(part)), keep)
-        episodes += [Episode(part[k][0], made[k].recording, made[k].scores, "expert") for k in sorted(made)]
+        episodes += [Episode(part[k][0], made[k].recording, made[k].scores, "expert", level) for k in sorted(made)]
     return episodes
 
 
-def hand_off(policy: Policy, starts: Iterable[tuple[Scenario, int, int]], *, seed: int) -> Iterator[Episode]:
+def hand_off(policy: Policy, starts: Iterable[tuple[Scenario, int, int]], *, seed: int, level: int) -> Iterator[Episode]:
     """The policy begins, the demonstrator finishes: for each (scenario, attempt, control steps that the policy has)."""
     for scenario, attempt, steps in starts:
         recording = finish_by_expert(policy, scenario, attempt, seed=seed, steps=steps)
@@ -128,7 +132,7 @@ def hand_off(policy: Policy, starts: Iterable[tuple[Scenario, int, int]], *, see
         since = sum(label == LABEL for label in recording.labels)
         world = warm_world(scenario)
         scores = score(recording, 1.0 / world.control_dt, motion.clearance(world, recording))
-        yield Episode(scenario, recording, scores, "expert", since=since)
+        yield Episode(scenario, recording, scores, "expert", level, since=since)
 
 
 def encoded(episode: Episode, observation: ObservationConfig, action_space: str) -> EncodedEpisode:

@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 
 from embodiedsmith.episodes.store import EpisodeStore
 from embodiedsmith.evaluate.quality import Quality, profile, quality
+from embodiedsmith.evaluate.robustness import Shaker
 from embodiedsmith.flywheel.collecting import Episode, commit, demonstrate, explore, hand_off, shares
 from embodiedsmith.flywheel.failures import Tally, classify, tally
 from embodiedsmith.flywheel.journal import Decision
+from embodiedsmith.flywheel.population import Population
 from embodiedsmith.flywheel.settings import FlywheelSettings
 from embodiedsmith.flywheel.state import TaskState
 from embodiedsmith.flywheel.tasks import Task
@@ -63,9 +65,14 @@ class Gathered:
         """What is to be trained on."""
         return [(e, q) for e, q, k in zip(self.episodes, self.qualities, self.keep, strict=True) if k]
 
-    def success(self, *, noisy: bool | None = None) -> float | None:
-        """Success of the policy's attempts with exploration, without, or (None) of all; None when there are none."""
-        chosen = [e.success for e in self.tried if noisy is None or e.noisy == noisy]
+    @property
+    def clean(self) -> list[Episode]:
+        """The policy's attempts at the round's level without exploration."""
+        return [episode for episode in self.tried if not episode.noisy and episode.level == self.level]
+
+    def success(self, *, clean: bool = False) -> float | None:
+        """Success of the policy's attempts, or of the clean ones; None when there are none."""
+        chosen = [episode.success for episode in (self.clean if clean else self.tried)]
         return float(np.mean(chosen)) if chosen else None
 
 
@@ -95,8 +102,8 @@ class Gatherer:
         """
         began = time.perf_counter()
         level = self._settings.start_level
-        scenarios = self._at(task, level)
-        episodes = self._demonstrated(scenarios, _first(task, 0), self._settings.demonstrations)
+        scenarios = self._at(task, state, level)
+        episodes = self._demonstrated(scenarios, _first(task, 0), self._settings.demonstrations, level)
         commit(self._store, episodes, APART)
         if not any(episode.success for episode in episodes):
             codes = Counter(e.recording.failure.code for e in episodes if e.recording.failure is not None)
@@ -111,47 +118,71 @@ class Gatherer:
             level=level, episodes=tuple(episodes), qualities=self._qualities(episodes, state), keep=keep, seconds=seconds
         )
 
-    def gather(self, policy: Policy, task: Task, state: TaskState, round: int, say: Say) -> tuple[TaskState, Gathered]:
-        """A round's episodes of one task at its level, and the task's thresholds and emphasis after them."""
+    def gather(
+        self, policies: Sequence[Policy], population: Population, task: Task, state: TaskState, round: int, say: Say
+    ) -> tuple[TaskState, Gathered]:
+        """A round's episodes of one task at its level, and the task's thresholds and emphasis after them.
+
+        Args:
+            policies: One a member of the population.
+            population: At which levels they explore.
+            task: What they attempt.
+            state: Where the task stands.
+            round: Number of the round.
+            say: Told what is being done.
+        """
         level = state.level
         if not self._settings.new_data:
             return state, Gathered(level=level, episodes=(), qualities=(), keep=np.zeros(0, dtype=bool))
         began = time.perf_counter()
-        scenarios = self._at(task, level)
-        weights = state.emphasis.weights([scenario.id for scenario in scenarios])
-        asks = shares(scenarios, weights, self._settings.rollouts, _first(task, round))
-        tried: list[Episode] = []
-        sample = policy.config.kind == "flow"
-        for episode in explore(policy, asks, seed=self._seed, noise=self._settings.noise, sample=sample, threads=self._threads):
-            tried.append(episode)
-            say(f"exploring at level {level}: {len(tried)}/{self._settings.rollouts}")
+        tried = self._tried(policies, population, task, state, round, say)
         seconds = {"explore": time.perf_counter() - began}
         began = time.perf_counter()
         say(f"demonstrating at level {level}")
-        helped = self._helped(policy, task, scenarios, tried, round)
+        helped = self._helped(policies[population.leader], task, state, tried, round)
         seconds["expert"] = time.perf_counter() - began
         episodes = [*tried, *helped]
         commit(self._store, episodes, APART)
         return self._filtered(task, state, round, level, episodes, seconds)
 
+    def _tried(
+        self, policies: Sequence[Policy], population: Population, task: Task, state: TaskState, round: int, say: Say
+    ) -> list[Episode]:
+        """What the policies try, each at its own level."""
+        tried: list[Episode] = []
+        first, wanted = _first(task, round), self._settings.rollouts
+        levels, counts = population.levels(state.level), population.shares(wanted)
+        for policy, level, count in zip(policies, levels, counts, strict=True):
+            scenarios = self._at(task, state, level)
+            weights = state.emphasis.weights([self._variants.origin(s.id) for s in scenarios])
+            asks = shares(scenarios, weights, count, first, level)
+            first += count
+            sample = policy.config.kind == "flow"
+            for episode in explore(
+                policy, asks, seed=self._seed, noise=self._settings.noise, sample=sample, threads=self._threads
+            ):
+                tried.append(episode)
+                say(f"exploring at level {level}: {len(tried)}/{wanted}")
+        return tried
+
     # ------------------------------------------------------------------ the demonstrator
 
-    def _helped(
-        self, policy: Policy, task: Task, scenarios: Sequence[Scenario], tried: Sequence[Episode], round: int
-    ) -> list[Episode]:
+    def _helped(self, policy: Policy, task: Task, state: TaskState, tried: Sequence[Episode], round: int) -> list[Episode]:
+        level = state.level
+        scenarios = self._at(task, state, level)
         wanted = self._settings.experts
-        failed = [(e.scenario, e.recording.attempt) for e in tried if not e.success]
+        failed = [(e.scenario, e.recording.attempt) for e in tried if not e.success and e.level == level]
         first = _first(task, round) + self._settings.rollouts
         match self._settings.expert:
             case "none":
                 return []
             case "plain":
-                return self._demonstrated(scenarios, first, wanted)
+                return self._demonstrated(scenarios, first, wanted, level)
             case "failures":
                 order = generator(self._seed, "experts", task.number, round).permutation(len(failed))
-                found = self._again([failed[k] for k in order.tolist()], wanted)
+                found = self._again([failed[k] for k in order.tolist()], wanted, level)
                 missing = wanted - sum(episode.success for episode in found)
-                return found + (self._demonstrated(scenarios, first, missing) if missing > 0 else [])
+                return found + (self._demonstrated(scenarios, first, missing, level) if missing > 0 else [])
             case "handoff":
                 rng = generator(self._seed, "hand off", task.number, round)
                 chosen = [failed[k] for k in rng.permutation(len(failed))[:wanted].tolist()]
@@ -159,9 +190,9 @@ class Gatherer:
                 while len(chosen) < wanted:
                     chosen.append((scenarios[len(chosen) % len(scenarios)], next(numbers)))
                 starts = [(scenario, attempt, int(rng.integers(*HAND_OFF))) for scenario, attempt in chosen]
-                return list(hand_off(policy, starts, seed=self._seed))
+                return list(hand_off(policy, starts, seed=self._seed, level=level))
 
-    def _again(self, starts: Sequence[tuple[Scenario, int]], wanted: int) -> list[Episode]:
+    def _again(self, starts: Sequence[tuple[Scenario, int]], wanted: int, level: int) -> list[Episode]:
         """Demonstrations from starts at which the policy failed, until `wanted` have succeeded or there are no more starts."""
         found: list[Episode] = []
         at = 0
@@ -171,14 +202,15 @@ class Gatherer:
             found += demonstrate(
                 [scenario for scenario, _ in part], [[attempt] for _, attempt in part],
                 seed=self._seed, wanted=len(part), workers=self._workers,
+                level=level,
             )  # fmt: skip
         return found
 
-    def _demonstrated(self, scenarios: Sequence[Scenario], first: int, wanted: int) -> list[Episode]:
+    def _demonstrated(self, scenarios: Sequence[Scenario], first: int, wanted: int, level: int) -> list[Episode]:
         """`wanted` successful demonstrations, dealt to the scenarios in turn."""
         count = SPARE * wanted
         numbers = [range(first + k, first + count, len(scenarios)) for k in range(len(scenarios))]
-        return demonstrate(scenarios, numbers, seed=self._seed, wanted=wanted, workers=self._workers)
+        return demonstrate(scenarios, numbers, seed=self._seed, wanted=wanted, workers=self._workers, level=level)
 
     # ------------------------------------------------------------------ score and filter
 
@@ -191,13 +223,15 @@ class Gatherer:
         success = np.array([episode.success for episode in episodes], dtype=bool)
         value = np.array([q.value for q in qualities])
         efficiency = np.array([1.0 if q.efficiency is None else q.efficiency for q in qualities])
-        clean = [e.success for e in episodes if e.source == "policy" and not e.noisy]
+        clean = [e.success for e in episodes if e.source == "policy" and not e.noisy and e.level == level]
         thresholds = state.thresholds.observed(float(np.mean(clean))) if clean else state.thresholds
         thresholds, choice = thresholds.choose(round, success[mine], value[mine], efficiency[mine], task=task.name)
         keep = success.copy()
         keep[mine] = choice.keep
         counts = tally(
-            (e.scenario.id, None if e.success else classify(e.recording, e.scenario)) for e in episodes if e.source == "policy"
+            (self._variants.origin(e.scenario.id), None if e.success else classify(e.recording, e.scenario))
+            for e in episodes
+            if e.source == "policy"
         )
         emphasis, emphasised = state.emphasis.update(round, counts.attempts, counts.failures, task=task.name)
         gathered = Gathered(
@@ -208,13 +242,25 @@ class Gatherer:
         return state.model_copy(update={"thresholds": thresholds, "emphasis": emphasis}), gathered
 
     def _qualities(self, episodes: Sequence[Episode], state: TaskState) -> tuple[Quality, ...]:
-        weights = profile(self._settings.profile)
-        return tuple(quality(episode.scores, state.reference, weights) for episode in episodes)
+        weights, repeats = profile(self._settings.profile), self._settings.repeats
+        shaken: dict[int, float] = {}
+        by_scenario: dict[str, list[int]] = {}
+        for k, episode in enumerate(episodes):
+            if repeats and episode.success and episode.source == "policy":
+                by_scenario.setdefault(episode.scenario.id, []).append(k)
+        for numbers in by_scenario.values():
+            shaker = Shaker(episodes[numbers[0]].scenario, repeats, threads=self._threads)
+            shaken |= {k: shaker.success(episodes[k].recording).value for k in numbers}
+        return tuple(quality(e.scores, state.reference, weights, shaken.get(k)) for k, e in enumerate(episodes))
 
-    def _at(self, task: Task, level: int) -> list[Scenario]:
+    def scenarios(self, task: Task, state: TaskState) -> list[Scenario]:
+        """A task's scenarios as forged, those asked for on the way included."""
+        return [*task.scenarios, *(self._store.scenario(identity) for identity in state.added)]
+
+    def _at(self, task: Task, state: TaskState, level: int) -> list[Scenario]:
         """The task's scenarios at a level, or at the nearest one below that any of them stands."""
         for lower in range(level, 0, -1):
-            if found := self._variants.at(task.scenarios, lower):
+            if found := self._variants.at(self.scenarios(task, state), lower):
                 return found
         raise SmithError(
             f"no scenario of '{task.name}' passes the critics at level {level} or below",

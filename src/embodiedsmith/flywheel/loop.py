@@ -7,8 +7,8 @@ every draw comes from the run's seed and the round's number.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,16 +16,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from embodiedsmith.episodes.lessons import outcomes_of
 from embodiedsmith.episodes.store import EpisodeStore
 from embodiedsmith.evaluate.evaluation import Evaluation, evaluate, evaluate_demonstrator
 from embodiedsmith.evaluate.intervals import Interval
-from embodiedsmith.evaluate.quality import reference
+from embodiedsmith.evaluate.quality import profile, reference
 from embodiedsmith.evaluate.suites import Suite
 from embodiedsmith.flywheel.collecting import dealer, encoded
 from embodiedsmith.flywheel.curriculum import spread
 from embodiedsmith.flywheel.dashboard import Dashboard
 from embodiedsmith.flywheel.failures import classify
 from embodiedsmith.flywheel.gathering import Gathered, Gatherer
+from embodiedsmith.flywheel.growing import covered, grow
 from embodiedsmith.flywheel.guards import (
     DropData,
     LowerThresholds,
@@ -40,22 +42,26 @@ from embodiedsmith.flywheel.guards import (
 )
 from embodiedsmith.flywheel.journal import Decision, Journal
 from embodiedsmith.flywheel.levels import LEVELS
-from embodiedsmith.flywheel.page import film_clip, write_page
+from embodiedsmith.flywheel.population import Population
+from embodiedsmith.flywheel.real import scenarios_near, take_in
 from embodiedsmith.flywheel.replay import Labelled, Replay
-from embodiedsmith.flywheel.rounds import Clip, RoundRow, append_row, read_rows, rewind
+from embodiedsmith.flywheel.rounds import RoundRow, append_row, read_rows, rewind
 from embodiedsmith.flywheel.sampling import View
 from embodiedsmith.flywheel.schooling import Schooled, cold_start, school
 from embodiedsmith.flywheel.settings import FlywheelSettings
+from embodiedsmith.flywheel.showing import clips, show
 from embodiedsmith.flywheel.state import State, TaskState
 from embodiedsmith.flywheel.tasks import Task
 from embodiedsmith.flywheel.variants import Variants, folder_of
+from embodiedsmith.forge import BUDGET
 from embodiedsmith.learn.observation import ObservationConfig
 from embodiedsmith.learn.policy import Policy, PolicyConfig
 from embodiedsmith.learn.samples import default_space
 from embodiedsmith.runtime.errors import SmithError
-from embodiedsmith.runtime.seeds import generator
+from embodiedsmith.runtime.seeds import derive, generator
 from embodiedsmith.tasks import Recording
 
+PAGE_FOLDER = "page"
 CEILING = 40
 """Starts of the suite on which the demonstrator itself is tried."""
 PROBES = 512
@@ -68,15 +74,22 @@ class Turn:
     """A round in the making."""
 
     round: int
+    population: Population
     states: list[TaskState]
     gathered: list[Gathered]
     decisions: list[list[Decision]]
     """Of each task."""
-    schooled: Schooled
+    schooled: list[Schooled]
+    """Of each member of the population."""
     train_seconds: float
     data_faults: tuple[str, ...] = ()
     policy_fault: str | None = None
-    """What was wrong with the checkpoint that the round began with."""
+    """What was wrong with the checkpoints that the round began with."""
+
+    @property
+    def leader(self) -> Schooled:
+        """Of the population's best."""
+        return self.schooled[self.population.leader]
 
 
 class Flywheel:
@@ -88,15 +101,16 @@ class Flywheel:
         settings: How.
         threads: Threads that step worlds.
         workers: Processes that demonstrate.
+        budget: What drawing a brief again may cost: simulated seconds and plans.
         dashboard: Where progress is shown; None: nowhere.
         videos: Whether to film the best and the worst episode of every round.
     """
 
     def __init__(
         self, store: EpisodeStore, tasks: Sequence[Task], settings: FlywheelSettings, *, threads: int = 1, workers: int = 1,
-        dashboard: Dashboard | None = None, videos: bool = True,
+        budget: float = BUDGET, dashboard: Dashboard | None = None, videos: bool = True,
     ) -> None:  # fmt: skip
-        self.store, self.tasks, self.settings = store, tuple(tasks), settings
+        self.store, self.tasks, self.settings, self._budget = store, tuple(tasks), settings, budget
         self.folder = folder_of(store)
         self.folder.mkdir(exist_ok=True)
         self._seed, self._threads, self._videos = store.run.seed, threads, videos
@@ -123,31 +137,36 @@ class Flywheel:
         return self._result()
 
     def policy(self) -> Policy:
-        """The policy that acts now."""
-        return Policy.load(self._checkpoint(self.state.policy))
+        """The policy that the flywheel has come to: the population's leader."""
+        return Policy.load(self._checkpoint(self.state.policy, self.state.population.leader))
 
     # ------------------------------------------------------------------ rounds
 
     def _begin(self) -> None:
-        """Round 0: few and clean demonstrations at the first level, and a policy from them."""
+        """Round 0: few and clean demonstrations at the first level, real episodes if there are, and a policy from them."""
         states, gathered = [], []
         for task in self.tasks:
             state = TaskState.first(self.settings, task.name)
-            self._dashboard.stage(task.name, f"demonstrating at level {state.level}")
+            self._dashboard.stage(task.name, f"demonstrating at level {self.settings.start_level}")
             found = self._gatherer.begin(task, state)
             gathered.append(found)
-            states.append(state.model_copy(update={"reference": reference(e.scores for e in found.episodes if e.success)}))
+            usual = reference(e.scores for e in found.episodes if e.success)
+            states.append(covered(state.model_copy(update={"reference": usual}), found))
         kept, faults = self._keep(0, gathered)
         if faults:
             raise SmithError("the demonstrations of the cold start are not sound", faults=faults)
+        decisions = [[kept, *self._real(task, state)] for task, state in zip(self.tasks, states, strict=True)]
         config = PolicyConfig(
             kind=self.settings.policy, width=self.settings.width, depth=self.settings.depth, action_space=self._space,
             observation=self._observation,
         )  # fmt: skip
         began = time.perf_counter()
         self._say("training the cold start")
-        schooled = cold_start(config, self.replay, self.settings, seed=self._seed)
-        turn = Turn(0, states, gathered, [[kept] for _ in self.tasks], schooled, time.perf_counter() - began)
+        population = Population.of(self.settings.population)
+        schooled = [
+            cold_start(config, self.replay, self.settings, seed=self._member_seed(member.number)) for member in population.members
+        ]
+        turn = Turn(0, population, states, gathered, decisions, schooled, time.perf_counter() - began)
         for k, task in enumerate(self.tasks):
             self._dashboard.stage(task.name, "evaluating the demonstrator")
             ceiling = evaluate_demonstrator(_part(task.suite.at(LEVELS), CEILING)).success
@@ -155,10 +174,13 @@ class Flywheel:
         self._finish(turn, self.settings.final_evaluations)
 
     def _turn(self, round: int) -> None:
-        policy, fault = self._acting(round)
+        policies, fault = self._acting(round)
+        population = self.state.population
         states, gathered = list(self.state.tasks), []
         for k, task in enumerate(self.tasks):
-            states[k], found = self._gatherer.gather(policy, task, states[k], round, partial(self._dashboard.stage, task.name))
+            say = partial(self._dashboard.stage, task.name)
+            states[k], found = self._gatherer.gather(policies, population, task, states[k], round, say)
+            states[k] = covered(states[k], found)
             gathered.append(found)
         decisions = [list(found.decisions) for found in gathered]
         kept, faults = self._keep(round, gathered)
@@ -166,41 +188,51 @@ class Flywheel:
             told.append(kept)
         began = time.perf_counter()
         self._say("training")
-        schooled = school(
-            policy, self.replay, self.settings, round=round, seed=self._seed, rate=self.state.rate, retrain=self.state.retrain
-        )
-        turn = Turn(round, states, gathered, decisions, schooled, time.perf_counter() - began, faults, fault)
-        uncertainty = self._uncertainty(policy, schooled.policy, round)
-        for k, task in enumerate(self.tasks):
-            success = gathered[k].success(noisy=False)
-            if success is not None:
-                turn.states[k], said = turn.states[k].scheduled(round, success, uncertainty, task.name)
-                turn.decisions[k] += said
-        self._finish(turn, self.settings.evaluations)
-
-    def _acting(self, round: int) -> tuple[Policy, str | None]:
-        """The policy that explores in a round, and what is wrong with its checkpoint: then it is that of an earlier round."""
-        policy, fault = load_fault(self._checkpoint(self.state.policy))
-        earlier = sorted({n for state in self.state.tasks for n, _ in state.guards.sound if n != self.state.policy}, reverse=True)
-        for sound in earlier if policy is None else ():
-            policy, _ = load_fault(self._checkpoint(sound))
-            if policy is not None:
-                break
-        if policy is None:
-            raise SmithError(
-                f"no checkpoint before round {round} can be read",
-                where=str(self.folder / "policies"),
-                faults=[str(fault)],
-                remedy="restore the folder from a copy, or spin anew",
+        schooled = [
+            school(
+                policy, self.replay, self.settings, round=round, seed=self._member_seed(member.number), rate=self.state.rate,
+                retrain=self.state.retrain,
             )
-        return policy, fault
+            for member, policy in zip(population.members, policies, strict=True)
+        ]  # fmt: skip
+        seconds = time.perf_counter() - began
+        self._finish(
+            Turn(round, population, states, gathered, decisions, schooled, seconds, faults, fault), self.settings.evaluations
+        )
+
+    def _acting(self, round: int) -> tuple[list[Policy], str | None]:
+        """Who explores in a round, and what is wrong with their checkpoints: then they are as after an earlier round."""
+        sound = {n for state in self.state.tasks for n, _ in state.guards.sound} - {self.state.policy}
+        fault: str | None = None
+        for at in (self.state.policy, *sorted(sound, reverse=True)):
+            found = [load_fault(self._checkpoint(at, member.number)) for member in self.state.population.members]
+            policies = [policy for policy, _ in found if policy is not None]
+            if len(policies) == len(found):
+                return policies, fault
+            fault = fault or next(why for _, why in found if why is not None)
+        raise SmithError(
+            f"no checkpoint before round {round} can be read", where=str(self.folder / "policies"), faults=[str(fault)],
+            remedy="restore the folder from a copy, or spin anew",
+        )  # fmt: skip
+
+    def _real(self, task: Task, state: TaskState) -> tuple[Decision, ...]:
+        """Take in the real episodes that show a task, through the filter."""
+        if self.settings.real is None:
+            return ()
+        folder = Path(self.settings.real)
+        alike = {i: s for i, s in scenarios_near(folder).items() if s.task.goal == task.scenarios[0].task.goal}
+        return take_in(
+            self.replay, folder, alike or {s.id: s for s in task.scenarios[:1]}, round=0, thresholds=state.thresholds,
+            reference=state.reference, profile=profile(self.settings.profile), observation=self._observation,
+            action_space=self._space, task=task.name,
+        )  # fmt: skip
 
     def _keep(self, round: int, gathered: Sequence[Gathered]) -> tuple[Decision, tuple[str, ...]]:
         """Put what passed the filter into the replay, or nothing when the guards find faults in it, which are given, too."""
         labelled = [
             Labelled(
                 episode=encoded(episode, self._observation, self._space), quality=worth.value, efficiency=worth.efficiency or 0.0,
-                level=found.level, task=task.name, source=episode.source, scenario=episode.scenario.id,
+                level=episode.level, task=task.name, source=episode.source, scenario=episode.scenario.id,
                 attempt=episode.recording.attempt,
             )
             for task, found in zip(self.tasks, gathered, strict=True)
@@ -218,24 +250,27 @@ class Flywheel:
 
     def _finish(self, turn: Turn, trials: int) -> None:
         """Evaluate, let the guards look, and write down what the next round depends on; the state last."""
-        policy = turn.schooled.policy
-        policy.save(self._checkpoint(turn.round))
+        for member, schooled in zip(turn.population.members, turn.schooled, strict=True):
+            schooled.policy.save(self._checkpoint(turn.round, member.number))
+        began = time.perf_counter()
+        tested = self._tried(turn, trials)
+        policy = turn.leader.policy
+        uncertainty = self._uncertainty(turn)
         rows, verdicts = [], []
         for k, task in enumerate(self.tasks):
-            began = time.perf_counter()
-            self._dashboard.stage(task.name, "evaluating")
-            tested = self._evaluated(policy, task, LEVELS, trials)
             known = range(1, min(turn.gathered[k].level, LEVELS - 1) + 1) if self.settings.forgetting else ()
             levels = {level: self._evaluated(policy, task, level, self.settings.forgetting) for level in known}
-            levels[LEVELS] = tested
+            levels[LEVELS] = tested[k]
             if turn.round == 0:
-                turn.states[k] = turn.states[k].model_copy(update={"initial": tested.success})
-            guards, verdict = turn.states[k].guards.check(self._seen(turn, k, tested, levels))
+                turn.states[k] = turn.states[k].model_copy(update={"initial": tested[k].success})
+            guards, verdict = turn.states[k].guards.check(self._seen(turn, k, tested[k], levels))
             turn.states[k] = turn.states[k].model_copy(update={"guards": guards})
             turn.decisions[k] += verdict.decisions
             verdicts.append(verdict)
+            if turn.round:
+                self._next(turn, k, levels, uncertainty)
             seconds = {"train": turn.train_seconds, "evaluate": time.perf_counter() - began}
-            rows.append(self._row(turn, k, task, tested, {level: found.success for level, found in levels.items()}, seconds))
+            rows.append(self._row(turn, k, task, tested[k], {level: found.success for level, found in levels.items()}, seconds))
         back, retrain = self._remedied(turn, verdicts)
         for k, begun in enumerate(rows):
             alarms = tuple(map(str, verdicts[k].alarms))
@@ -244,24 +279,58 @@ class Flywheel:
             self.journal.add(turn.decisions[k])
             self._dashboard.round(row)
         self.state = State(
-            round=turn.round, policy=turn.round if back is None else back, retrain=retrain, tasks=tuple(turn.states),
+            round=turn.round, policy=turn.round if back is None else back, population=turn.population, retrain=retrain,
+            tasks=tuple(turn.states),
             kept=self.state.kept + (0 if turn.data_faults else sum(len(found.kept) for found in turn.gathered)),
             alarms=(*self.state.alarms, *(f"round {turn.round}, {alarm}" for v in verdicts for alarm in v.alarms)),
         )  # fmt: skip
         self.state.save(self.folder / STATE)
         self._page()
 
+    def _tried(self, turn: Turn, trials: int) -> list[Evaluation]:
+        """The leader on every task's suite. In a population all are tried from the same starts; the best leads from now on."""
+        found: dict[int, list[Evaluation]] = {}
+        for member, schooled in zip(turn.population.members, turn.schooled, strict=True):
+            found[member.number] = []
+            for task in self.tasks:
+                self._dashboard.stage(task.name, "evaluating")
+                found[member.number].append(self._evaluated(schooled.policy, task, LEVELS, trials))
+        if len(found) > 1:
+            counts = {number: _sum(map(_count, evaluations)) for number, evaluations in found.items()}
+            turn.population, copies, decided = turn.population.after(turn.round, counts)
+            for number, best in copies.items():
+                turn.schooled[number] = replace(turn.schooled[number], policy=turn.schooled[best].policy.copy())
+                turn.schooled[number].policy.save(self._checkpoint(turn.round, number))
+            for told in turn.decisions:
+                told.extend(decided)
+        return found[turn.population.leader]
+
+    def _next(self, turn: Turn, k: int, levels: dict[int, Evaluation], uncertainty: float) -> None:
+        """What a task's next round is like: its level, and what it asks of the forge."""
+        task, found = self.tasks[k], turn.gathered[k]
+        success = found.success(clean=True)
+        if success is None and found.level in levels:  # nothing was explored
+            success = levels[found.level].success.value
+        if success is not None:
+            turn.states[k], said = turn.states[k].scheduled(turn.round, success, uncertainty, task.name)
+            turn.decisions[k] += said
+        if found.episodes and turn.round < self.settings.rounds:
+            self._dashboard.stage(task.name, "asking the forge")
+            scenarios = self._gatherer.scenarios(task, turn.states[k])
+            turn.states[k], said = grow(self.store, task, turn.states[k], scenarios, turn.round, self.settings, self._budget)
+            turn.decisions[k] += said
+
     def _seen(self, turn: Turn, k: int, tested: Evaluation, levels: dict[int, Evaluation]) -> Observed:
         """A round as the guards of a task see it."""
         found = turn.gathered[k]
-        clean = [episode.success for episode in found.tried if not episode.noisy]
+        clean = [episode.success for episode in found.clean]
         view = View(self.replay, 1)
         moments = view.batch(generator(self._seed, "guards", turn.round), PROBES).features.numpy()
         return Observed(
             round=turn.round, level=found.level, collected=len(found.tried), kept=len(found.kept), held_out=_count(tested),
             rollout=(sum(clean), len(clean)) if clean else None, levels={level: _count(e) for level, e in levels.items()},
-            loss=turn.schooled.loss, mode=turn.schooled.mode, faults=turn.data_faults,
-            policy_fault=turn.policy_fault or policy_fault(turn.schooled.policy, moments, view.statistics().action_std),
+            loss=turn.leader.loss, mode=turn.leader.mode, faults=turn.data_faults,
+            policy_fault=turn.policy_fault or policy_fault(turn.leader.policy, moments, view.statistics().action_std),
         )  # fmt: skip
 
     def _remedied(self, turn: Turn, verdicts: Sequence[Verdict]) -> tuple[int | None, bool]:
@@ -293,13 +362,14 @@ class Flywheel:
     ) -> RoundRow:
         found = turn.gathered[k]
         kept = [worth.value for _, worth in found.kept]
+        films = clips(self.folder / PAGE_FOLDER, turn.round, k, found) if self._videos else ()
         return RoundRow(
             round=turn.round, task=task.name, success=tested.success, trials=len(tested.trials),
             rollout_success=found.success(), level=found.level, collected=len(found.episodes), kept=len(kept),
             stored=len(self.replay), quality=sum(kept) / len(kept) if kept else None, quality_threshold=found.quality_threshold,
             efficiency_threshold=found.efficiency_threshold, failures=found.failures.classes, forgetting=levels,
-            loss=turn.schooled.loss, lr=turn.schooled.lr, mode=turn.schooled.mode,
-            seconds={**found.seconds, **seconds}, clips=self._clips(turn.round, k, found),
+            loss=turn.leader.loss, lr=turn.leader.lr, mode=turn.leader.mode,
+            seconds={**found.seconds, **seconds}, clips=films,
         )  # fmt: skip
 
     # ------------------------------------------------------------------ parts
@@ -314,38 +384,33 @@ class Flywheel:
 
         return evaluate(policy, part, threads=self._threads, classify=kind)
 
-    def _uncertainty(self, before: Policy, after: Policy, round: int) -> float:
-        """How far the actions of this round's policy and of the last one's lie apart at moments of the replay."""
-        view = View(self.replay, before.config.chunk)
-        features = view.batch(generator(self._seed, "uncertainty", round), PROBES).features.numpy()
-        return spread(np.stack([before.predict(features), after.predict(features)]), view.statistics().action_std)
-
-    def _clips(self, round: int, k: int, found: Gathered) -> tuple[Clip, ...]:
-        """Films of the policy's best and worst attempts; of the demonstrator's at the cold start."""
-        ranked = sorted(
-            ((worth.value, n) for n, (e, worth) in enumerate(zip(found.episodes, found.qualities, strict=True))
-             if e.source == "policy" or round == 0),
-        )  # fmt: skip
-        if not self._videos or not ranked:
-            return ()
-        clips = []
-        for which, (value, n) in (("best", ranked[-1]), ("worst", ranked[0])):
-            episode = found.episodes[n]
-            name = f"round-{round:03d}-task-{k}-{which}"
-            clips.append(film_clip(self.folder / "page", name, episode.recording, episode.scenario, which, quality=value))  # type: ignore[arg-type]
-        return tuple(clip for clip in clips if clip is not None)
+    def _uncertainty(self, turn: Turn) -> float:
+        """How far the actions of the population's members lie apart at moments of the replay; of one alone, those of this round's
+        policy and of the last one's."""
+        policies = [schooled.policy for schooled in turn.schooled]
+        if len(policies) == 1:
+            policies.append(self.policy() if turn.round else policies[0])
+        view = View(self.replay, 1)
+        features = view.batch(generator(self._seed, "uncertainty", turn.round), PROBES).features.numpy()
+        return spread(np.stack([policy.predict(features) for policy in policies]), view.statistics().action_std)
 
     def _page(self) -> None:
-        about = {"seed": self._seed, **self.settings.model_dump(mode="json", exclude_defaults=True)}
         title = "; ".join(task.name for task in self.tasks)
-        write_page(self.folder / "page", read_rows(self.folder), title=title, about=about)
+        emphasis = {task.name: state.emphasis for task, state in zip(self.tasks, self.state.tasks, strict=True)}
+        show(
+            self.folder / PAGE_FOLDER, read_rows(self.folder), title, self._seed, self.settings, outcomes_of(self.store), emphasis
+        )
 
     def _say(self, what: str) -> None:
         for task in self.tasks:
             self._dashboard.stage(task.name, what)
 
-    def _checkpoint(self, round: int) -> Path:
-        return self.folder / "policies" / f"{round:04d}"
+    def _checkpoint(self, round: int, member: int = 0) -> Path:
+        return self.folder / "policies" / (f"{round:04d}" if member == 0 else f"{round:04d}-{member}")
+
+    def _member_seed(self, member: int) -> int:
+        """What a member of the population draws its weights and batches from; the first one draws as one alone does."""
+        return self._seed if member == 0 else derive(self._seed, "member", member) % 2**31
 
     def _result(self) -> dict[str, Any]:
         """The final evaluation, and what became of everything."""
@@ -374,12 +439,17 @@ class Flywheel:
             "kept": self.state.kept,
             "alarms": list(self.state.alarms),
             "tasks": tasks,
-            "policy": str(self._checkpoint(self.state.policy)),
+            "policy": str(self._checkpoint(self.state.policy, self.state.population.leader)),
         }
 
 
 def _count(tested: Evaluation) -> tuple[int, int]:
     return sum(trial.success for trial in tested.trials), len(tested.trials)
+
+
+def _sum(counts: Iterable[tuple[int, int]]) -> tuple[int, int]:
+    given = list(counts)
+    return sum(successes for successes, _ in given), sum(trials for _, trials in given)
 
 
 def _mean(tasks: dict[str, dict[str, Any]], key: str) -> float | None:

@@ -19,7 +19,7 @@ Scheduler = Literal["success", "entropy", "none"]
 class FlywheelSettings(Noun):
     """How a flywheel spins. The defaults are what `smith bench flywheel` found to pay; see docs/flywheel.md."""
 
-    rounds: int = Field(default=10, ge=1)
+    rounds: int = Field(default=10, ge=0)
     scenarios: int = Field(default=4, ge=1)
     """Scenarios a task is forged to, each at every level it reaches."""
     demonstrations: int = Field(default=48, ge=1)
@@ -28,15 +28,22 @@ class FlywheelSettings(Noun):
     """Attempts of the policy a task and round."""
     noise: float = Field(default=0.3, ge=0.0, le=2.0)
     """Exploration noise of half of them, in parts of the noise that `learn.rollout` calls 1."""
-    expert: Expert = "failures"
+    expert: Expert = "handoff"
     experts: int = Field(default=24, ge=0)
     """Successful episodes of the demonstrator a task and round, unless `expert` is none."""
+    requests: int = Field(default=1, ge=0)
+    """Scenarios that a task and round asks the forge for, like those that fail or for what no episode has covered."""
+    most_scenarios: int = Field(default=16, ge=1)
+    """Scenarios of a task at most, those that were asked for included."""
     new_data: bool = True
     """Whether rounds collect at all; without it they only train."""
 
     filter: Filter = "adaptive"
     profile: str = "benchmark"
     """How the parts of quality are weighted: see `evaluate.quality`."""
+    robustness: int | None = Field(default=None, ge=0, le=64)
+    """Perturbed repeats of each success of the policy, for that part of its quality; 0: it is left out. None: 4 when the profile
+    is that of a real robot, else 0, for repeats cost what the physics in them costs."""
     curriculum: Scheduler = "success"
     start_level: int = Field(default=1, ge=1, le=LEVELS)
     replay: bool = True
@@ -72,3 +79,10 @@ class FlywheelSettings(Noun):
     """Scenarios of the held-out suite, a task, never trained on."""
     time_limit: float = Field(default=2.0, ge=1.0)
     """An attempt of the policy may take so many times as long as the demonstration that certified the scenario."""
+
+    @property
+    def repeats(self) -> int:
+        """Perturbed repeats of each success."""
+        if self.robustness is not None:
+            return self.robustness
+        return 4 if self.profile == "real_robot" else 0

@@ -59,7 +59,10 @@ def spin(run: Run, *, threads: int = 1, workers: int = 1, quiet: bool = True, vi
     ]
     with ExitStack() as stack:
         shown = stack.enter_context(Dashboard(str(run.config["brief"]), settings.rounds, quiet=quiet))
-        wheel = Flywheel(store, tasks, settings, threads=threads, workers=workers, dashboard=shown, videos=videos)
+        wheel = Flywheel(
+            store, tasks, settings, threads=threads, workers=workers, budget=float(run.config["budget"]), dashboard=shown,
+            videos=videos,
+        )  # fmt: skip
         result = {**wheel.spin(), "run": str(Path(run.path)), "page": str(wheel.folder / "page" / "index.html")}
     write_json(kept, result)
     return result

@@ -7,12 +7,14 @@ from typing import Self
 
 from pydantic import Field
 
+from embodiedsmith.evaluate.coverage import Coverage
 from embodiedsmith.evaluate.intervals import Interval
 from embodiedsmith.evaluate.quality import Reference
 from embodiedsmith.flywheel.curriculum import EntropyCurriculum, FailureEmphasis, SuccessCurriculum
 from embodiedsmith.flywheel.guards import Guards
 from embodiedsmith.flywheel.journal import Decision
 from embodiedsmith.flywheel.levels import LEVELS
+from embodiedsmith.flywheel.population import Population
 from embodiedsmith.flywheel.settings import FlywheelSettings
 from embodiedsmith.flywheel.thresholds import ThresholdConfig, Thresholds
 from embodiedsmith.runtime.files import read_json, write_json
@@ -28,6 +30,12 @@ class TaskState(Noun):
     thresholds: Thresholds
     emphasis: FailureEmphasis = FailureEmphasis()
     guards: Guards = Guards()
+    added: tuple[str, ...] = ()
+    """Ids of scenarios that were asked for on the way."""
+    drawn: int = Field(default=0, ge=0)
+    """How often the task's brief was drawn again for it."""
+    covered: Coverage = Coverage()
+    """By what was kept."""
     reference: Reference | None = None
     """What the task takes the demonstrator."""
     initial: Interval | None = None
@@ -79,6 +87,8 @@ class State(Noun):
     """The last round done; -1: not even the cold start."""
     policy: int = 0
     """Round whose checkpoint acts next: an earlier one after a roll-back."""
+    population: Population = Population.of(1)
+    """Who explores; its leader is what came of the flywheel so far."""
     retrain: bool = False
     """Whether a guard wants the next round's policy trained from scratch."""
     tasks: tuple[TaskState, ...] = ()

@@ -40,6 +40,10 @@ class Variants:
         found = (self._at(scenario, level) for scenario in scenarios)
         return [scenario for scenario in found if scenario is not None]
 
+    def origin(self, identity: str) -> str:
+        """Id of the scenario as forged that a scenario at a level was made from."""
+        return next((key.partition("@")[0] for key, made in self._known.items() if made == identity), identity)
+
     def refused(self) -> list[str]:
         """Scenario and level, as "id@level", of what the critics refused."""
         return sorted(key for key, identity in self._known.items() if identity is None)
