@@ -9,8 +9,8 @@ from typing import TypeVar
 
 from markupsafe import Markup, escape
 
-WIDTH, HEIGHT = 520, 210
-LEFT, RIGHT, TOP, BOTTOM = 44, 10, 10, 24
+WIDTH, HEIGHT = 520, 222
+LEFT, RIGHT, TOP, BOTTOM = 44, 10, 10, 38
 COLORS = 10
 T = TypeVar("T")
 _STYLE = (
@@ -159,7 +159,8 @@ def bars(
                 )
             base += amount
         if k % every == 0:
-            body += _text(LEFT + (k + 0.5) * step, HEIGHT - 8, str(number), "middle")
+            body += _text(LEFT + (k + 0.5) * step, HEIGHT - BOTTOM + 16, str(number), "middle")
+    body += _text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, "round", "middle")
     return _svg(body) + _legend([(name, shade, False) for name, shade in zip(names, shades, strict=True)])
 
 
@@ -253,8 +254,8 @@ def _grid(y: _Axis, ticks: Sequence[float]) -> str:
 def _along(x: _Axis, ticks: Sequence[float], label: str) -> str:
     every = math.ceil(len(ticks) / 9)
     chosen = list(ticks)[::every]
-    marks = "".join(_text(x.at(t), HEIGHT - 8, _plain(t), "middle") for t in chosen if x.at(t) < WIDTH - RIGHT - 60)
-    return marks + _text(WIDTH - RIGHT, HEIGHT - 8, str(escape(label)), "end")
+    marks = "".join(_text(x.at(t), HEIGHT - BOTTOM + 16, _plain(t), "middle") for t in chosen)
+    return marks + _text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, str(escape(label)), "middle")
 
 
 def _text(x: float, y: float, text: str, anchor: str) -> str:
