@@ -96,6 +96,12 @@ def test_a_step_of_some_leaves_the_others_alone() -> None:
     after = batch.save()
     np.testing.assert_array_equal(after[[0, 2]], before[[0, 2]])
     np.testing.assert_allclose(batch.time, [0.0, batch.control_dt, 0.0, batch.control_dt])
+    seen = batch.observe()
+    np.testing.assert_array_equal(batch.observe([3, 0]), seen[[3, 0]])
+    np.testing.assert_array_equal(batch.save([3, 0]), after[[3, 0]])
+    batch.world(3)  # from now on it is read from, and not posed again
+    np.testing.assert_array_equal(batch.observe([1, 3]), seen[[1, 3]])
+    np.testing.assert_array_equal(batch.observe(), [batch.world(k).observe() for k in range(COUNT)])
     batch.reset(rngs())
     batch.step(waves(batch, 0))
     np.testing.assert_array_equal(batch.save()[[1, 3]], after[[1, 3]])
