@@ -57,8 +57,8 @@ class GuardConfig(Noun):
     """Part of the learning rate that is left at least."""
     quiet: int = Field(default=3, ge=1)
     """Rounds without an alarm after which the rate grows again."""
-    largest_feature: float = Field(default=100.0, gt=0.0)
-    """[SI units] Features beyond this are out of range: metres, radians and flags are of order one."""
+    largest_feature: float = Field(default=20.0, gt=0.0)
+    """[SI units] Features beyond this are out of range: of demonstrations of four tasks none was beyond 3.2."""
     action_ranges: float = Field(default=3.0, gt=0.0)
     """Ranges of the actions kept so far by which an action may lie outside that range."""
 
