@@ -147,13 +147,23 @@ def test_what_goes_somewhere_belongs_there(plots: list[Plot]) -> None:
         assert all(sense.at_home(i.asset.category, plot.cell.setting) for i in plot.items)
 
 
-def test_no_two_things_start_in_one_bowl_and_nothing_soft_merely_lies_about(plots: list[Plot]) -> None:
-    """Hands do not get round the one for the other, and what bends costs more to simulate than all the rest."""
+def test_no_two_things_start_in_one_bowl() -> None:
+    """Hands do not get round the one for the other."""
+    cell = Cell(setting="counter", predicates=("lifted", "on"), family="fruit", embodiment="panda", horizon="4-6")
+    started = []
+    for k in range(12):
+        things = {i.id: i for i in compose(cell, generator(k), {}).items}
+        carriers = [i.parent for i in things.values() if i.parent is not None and not things[i.parent].fixed]
+        assert len(carriers) == len(set(carriers))
+        started += carriers
+    assert len(started) > 5
+
+
+def test_nothing_soft_merely_lies_about(plots: list[Plot]) -> None:
+    """What bends costs more to simulate than all the rest."""
     lying = []
     for plot in plots:
-        things = {i.id: i for i in plot.items}
-        carriers = [i.parent for i in plot.items if i.parent is not None and not things[i.parent].fixed]
-        assert len(carriers) == len(set(carriers))
+        things = {i.id for i in plot.items}
         drafts = [AutoAgent(plot).propose(AutoAgent(plot).brief(0), generator(7, k)).scenario for k in range(2)]
         lying += [i for draft in drafts for i in draft.scene.items if i.id not in things]
     assert len(lying) > 40 and all(build(i.asset).matter is None for i in lying)
