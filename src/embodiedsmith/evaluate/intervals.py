@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import binomtest, t
+from scipy.special import stdtrit
 
 from embodiedsmith.runtime.errors import UsageError
 from embodiedsmith.spec.base import Noun
@@ -81,9 +81,9 @@ def mcnemar(first: Sequence[bool] | NDArray[np.bool_], second: Sequence[bool] | 
     """
     a, b = _paired(first, second)
     only_first, only_second = int(np.sum(a & ~b)), int(np.sum(b & ~a))
-    if only_first + only_second == 0:
-        return 1.0
-    return float(binomtest(only_first, only_first + only_second).pvalue)
+    discordant = only_first + only_second
+    tail = sum(math.comb(discordant, k) for k in range(min(only_first, only_second) + 1))
+    return min(1.0, 2 * tail / (1 << discordant))
 
 
 def paired(
@@ -107,8 +107,10 @@ def paired(
     a, b = _paired(first, second)
     gained = a.astype(np.float64) - b.astype(np.float64)
     sums, sizes = _by_group(gained, range(len(gained)) if groups is None else groups)
-    drawn = rng.integers(len(sums), size=(resamples, len(sums)))
-    means = sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)
+    means = np.empty(resamples)
+    for k in range(resamples):
+        drawn = rng.integers(len(sums), size=len(sums))
+        means[k] = sums[drawn].sum() / sizes[drawn].sum()
     low, high = np.quantile(means, (0.025, 0.975))
     return Interval(value=float(gained.mean()), low=float(low), high=float(high))
 
@@ -125,7 +127,7 @@ def mean(values: ArrayLike, confidence: float = 0.95) -> Interval:
             f"the spread of {given.tolist()} is unknown", remedy="give two or more finite values, one a training seed"
         )
     spread = float(given.std(ddof=1)) / math.sqrt(len(given))
-    half = float(t.ppf(0.5 + confidence / 2.0, len(given) - 1)) * spread
+    half = float(stdtrit(len(given) - 1, 0.5 + confidence / 2.0)) * spread
     middle = float(given.mean())
     return Interval(value=middle, low=middle - half, high=middle + half)
 
