@@ -208,6 +208,15 @@ def test_rows_out_of_order_are_named() -> None:
     assert "episode 3 has actions of component 1 far outside -1 to 1" in faults[2]
 
 
+def test_a_component_that_was_hardly_used_may_be_used() -> None:
+    """A wrist that did not turn at the first level turns by 0.2 rad a step at others."""
+    episode = rows(np.random.default_rng(0))
+    episode.actions *= 0.2
+    assert data_faults([episode], np.full(3, -0.005), np.full(3, 0.005)) == ()
+    episode.actions[0, 2] = 2.0
+    assert len(data_faults([episode], np.full(3, -0.005), np.full(3, 0.005))) == 1
+
+
 @pytest.fixture(scope="module")
 def policy() -> Policy:
     config = PolicyConfig(

@@ -61,6 +61,8 @@ class GuardConfig(Noun):
     """[SI units] Features beyond this are out of range: of demonstrations of four tasks none was beyond 3.2."""
     action_ranges: float = Field(default=3.0, gt=0.0)
     """Ranges of the actions kept so far by which an action may lie outside that range."""
+    least_range: float = Field(default=0.25, gt=0.0)
+    """[SI units a step] What a narrower range counts as: a component that easy tasks hardly use is used by others."""
 
 
 class Alarm(Noun):
@@ -349,7 +351,7 @@ def data_faults(
         if largest > config.largest_feature:
             faults.append(f"episode {number} has a feature of {largest:.3g}; at most {config.largest_feature:g} is sound")
         if low is not None and high is not None and len(done):
-            room = config.action_ranges * np.maximum(high - low, 1e-3)
+            room = config.action_ranges * np.maximum(high - low, config.least_range)
             beyond = np.maximum(low - room - done.min(axis=0), done.max(axis=0) - high - room)
             if beyond.max() > 0:
                 worst = int(beyond.argmax())
