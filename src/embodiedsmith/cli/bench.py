@@ -21,28 +21,34 @@ class Bench(Command):
     matter; `scenes` watches whether scenes of autonomous mode stay at rest; `language` asks an agent fixed requests in English
     and Chinese and counts which it understands; `forge` forges fixed requests of one to many skills in every mode at equal
     budget,
-    then measures what lessons are worth; `diversity` trains policies on equally many demonstrations of one to many scenarios."""
+    then measures what lessons are worth; `diversity` trains policies on equally many demonstrations of one to many scenarios;
+    `flywheel` spins tasks with one part of the loop changed at a time, from one cold start at equal gradient steps; `rollout`
+    measures how much of the speed of raw batched physics is left with a policy in the loop."""
 
-    name: Positional[Literal["speed", "briefs", "bodies", "scenes", "language", "forge", "diversity"]]
+    name: Positional[Literal["speed", "briefs", "bodies", "scenes", "language", "forge", "diversity", "flywheel", "rollout"]]
     """Which benchmark."""
     n: Annotated[int | None, tyro.conf.arg(name="episodes", aliases=("-n",))] = None
     """`speed`: accepted episodes to measure each rate over (30). `briefs`, `bodies`: seeds a sentence (10). `scenes`: scenes
-    forged (300). `forge`: seeds a request (3). `diversity`: training seeds (3)."""
+    forged (300). `forge`: seeds a request (3). `diversity`, `flywheel`: training seeds (3). `rollout`: turns (3)."""
     workers: int = 1
-    """`briefs`, `bodies`, `scenes`, `forge`, `diversity`: processes that forge."""
+    """`briefs`, `bodies`, `scenes`, `forge`, `diversity`, `flywheel`: processes that forge. `flywheel`, `rollout`:
+    threads that step worlds."""
     only: str | None = None
-    """`bodies`: the one embodiment or kind of matter to try."""
+    """`bodies`: the one embodiment or kind of matter to try. `flywheel`, `rollout`: the one task (clutter, drawer, stack,
+    fridge)."""
     watched: Annotated[Path | None, tyro.conf.arg(name="run")] = None
     """`scenes`: folder of a run whose scenes are watched instead."""
     agent: AgentName = "rule"
     """`language`: who is asked."""
     modes: tuple[Mode, ...] = ("none", "resample", "scene", "task", "joint")
     """`forge`: which modes."""
+    arms: tuple[str, ...] | None = None
+    """`flywheel`: which arms (all)."""
     budget: float = 300.0
     """`forge`: what one forging may cost: simulated seconds and plans."""
     out: Path | None = None
-    """`briefs`, `bodies`, `forge`, `diversity`: folder that keeps every trial; a second call with it goes on where the first
-    stopped."""
+    """`briefs`, `bodies`, `forge`, `diversity`, `flywheel`: folder that keeps every trial; a second call with it goes on where
+    the first stopped."""
 
     def run(self) -> Outcome:
         """Measure."""
@@ -75,6 +81,19 @@ class Bench(Command):
             config = diversity.DiversityConfig(seeds=self.n or 3)
             found = diversity.measure(config, workers=self.workers, folder=self.out, say=say)
             return Outcome(text="\n".join(diversity.table(found)), data=found)
+        if self.name == "flywheel":
+            from embodiedsmith.bench import flywheel
+            from embodiedsmith.bench.flywheel_arms import ARMS
+
+            spun = flywheel.BenchConfig(tasks=flywheel.chosen(self.only), arms=self.arms or tuple(ARMS), seeds=self.n or 3)
+            found = flywheel.measure(spun, workers=self.workers, folder=self.out, say=say)
+            return Outcome(text="\n".join(found["lines"]), data=found)
+        if self.name == "rollout":
+            from embodiedsmith.bench import flywheel, rollout
+
+            tasks = flywheel.chosen(self.only)
+            found = rollout.measure(tasks, threads=self.workers, repeats=self.n or rollout.REPEATS, seed=self.seed or 0, say=say)
+            return Outcome(text="\n".join(rollout.table(found)), data=found)
         numbers = speed.measure(episodes=self.n or 30, seed=self.seed or 0, say=say).to_json()
         width = max(len(name) for name in numbers)
         return Outcome(text="\n".join(f"{name:<{width}}  {value:g}" for name, value in numbers.items()), data=numbers)
