@@ -11,7 +11,7 @@ from embodiedsmith import assets
 from embodiedsmith.forge.language import read
 from embodiedsmith.motion import MotionError, symbolic
 from embodiedsmith.motion.controller import Controller
-from embodiedsmith.motion.pinching import pinch, release
+from embodiedsmith.motion.pinching import neighbours, pinch, release
 from embodiedsmith.motion.skills import skills
 from embodiedsmith.spec import AssetSpec, EmbodimentSpec, Goal, Item, Pose, Randomization, Scenario, SceneSpec, TaskSpec
 from embodiedsmith.tasks import GoalMonitor, Session, instruction, predicate
@@ -35,10 +35,10 @@ def scenario(goal: Goal = FOLDED, *, cloth: str = "towel", random: Randomization
     )  # fmt: skip
 
 
-def moved(x: float, y: float) -> Scenario:
-    """The same with the towel elsewhere on the table [m]."""
+def moved(x: float, y: float, yaw: float = 0.0) -> Scenario:
+    """The same with the towel elsewhere on the table [m] and turned [rad]."""
     base = scenario()
-    items = tuple(i.model_copy(update={"pose": Pose.planar(x, y)}) if i.id == "towel" else i for i in base.scene.items)
+    items = tuple(i.model_copy(update={"pose": Pose.planar(x, y, yaw=yaw)}) if i.id == "towel" else i for i in base.scene.items)
     return base.model_copy(update={"scene": base.scene.model_copy(update={"items": items})})
 
 
@@ -169,6 +169,27 @@ def test_a_pinch_lifts_and_is_saved_and_restored_bit_for_bit() -> None:
     for _ in range(8):
         other.step(up)
     assert (other.save() == one).all()
+
+
+@pytest.mark.parametrize("turn", [0.0, 1.2])
+def test_every_corner_is_pinched_however_its_triangles_lie(turn: float) -> None:
+    made = World(moved(-0.1, 0.0, turn))
+    control = start(made)
+    state, matter = made.save(), made.assets["towel"].matter
+    assert matter is not None
+    for corner in corners(matter.grid):
+        made.restore(state)
+        pinch(start(made), "towel", corner, stage="fold")
+        assert made.sheets["towel"].tied(made.data, control.index) == corner
+
+
+def test_the_points_beside_a_point_are_those_of_its_row_and_column() -> None:
+    grid = (3, 4)
+    assert sorted(neighbours(grid, 0)) == [1, 4]
+    assert sorted(neighbours(grid, 5)) == [1, 4, 6, 9]
+    assert sorted(neighbours(grid, 11)) == [7, 10]
+    for point in range(12):
+        assert all(point in neighbours(grid, other) for other in neighbours(grid, point))
 
 
 @pytest.mark.slow

@@ -28,10 +28,10 @@ PRESS = 0.0015
 """[m] How far below the middle of the cloth's topmost layer the fingertips come."""
 ABOVE = 0.08
 """[m] Straight down before the pinch, straight up after letting go."""
-INSET = 0.004
-"""[m] From a corner or edge to where it is pinched, inwards."""
+INSET, EDGE_INSET = 0.004, 0.009
+"""[m] From a corner, and from the middle of an edge, to where it is pinched, inwards."""
 TURNS = (0.0, 0.4, -0.4, 0.8, -0.8, np.pi / 2)
-"""[rad] by which the closing direction is turned away from the one along the edge."""
+"""[rad] by which the closing direction is turned away from the best one."""
 SLOW = 0.2
 """Fraction of the joint limits for rising out of cloth: fast, it is drawn along."""
 SETTLED = 4
@@ -66,18 +66,24 @@ def downward(position: tf.Float, closing: tf.Float) -> tf.Float:
 
 
 def hands(control: Controller, item: str, point: int) -> Iterator[tf.Float]:
-    """Tool poses (4, 4) that pinch a point of a sheet, best first: fingers side by side across the way inwards."""
+    """Tool poses (4, 4) that pinch a point of a sheet, best first.
+
+    Fingers come down on both sides of a corner, side by side across the way inwards; of another point of an edge, one beside
+    the sheet and one on it.
+    """
     world = control.world
     matter = world.assets[item].matter
     assert matter is not None
     points = world.matter(item)
-    inwards = sum((unit(points[k] - points[point]) for k in neighbours(matter.grid, point)), np.zeros(3))
+    beside = neighbours(matter.grid, point)
+    inwards = sum((unit(points[k] - points[point]) for k in beside), np.zeros(3))
     inwards = unit(inwards * (1.0, 1.0, 0.0))
-    at = points[point] + INSET * inwards
+    corner = len(beside) == 2
+    at = points[point] + (INSET if corner else EDGE_INSET) * inwards
     at[2] = points[point][2] - PRESS + tip(control)
-    across = np.array([-inwards[1], inwards[0], 0.0])
+    closing = np.array([-inwards[1], inwards[0], 0.0]) if corner else inwards
     for turn, flip in product(TURNS, (1.0, -1.0)):
-        yield downward(at, flip * (tf.turn_z(turn)[:3, :3] @ across))
+        yield downward(at, flip * (tf.turn_z(turn)[:3, :3] @ closing))
 
 
 def neighbours(grid: tuple[int, int], point: int) -> list[int]:

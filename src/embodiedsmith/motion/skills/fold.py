@@ -104,7 +104,7 @@ def _first(control: Controller, item: str) -> tuple[Pair, Pair]:
 
 
 def _over(control: Controller, item: str, pair: Pair, part: float = 1.0) -> list[tf.Float]:
-    """Where the tool goes with a corner of a sheet, relative to where it pinches it, `part` of the way: world vectors (3,) [m]."""
+    """Where the tool goes with a corner of a sheet, relative to where it pinches it, `part` of the way, (3,) each [m]."""
     points = control.world.matter(item)
     by = (points[pair[1]] - points[pair[0]]) * (1.0, 1.0, 0.0)
     length = float(np.linalg.norm(by))
