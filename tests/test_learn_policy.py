@@ -176,6 +176,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], None], str]] = {
     "outside": (_edit(weights="../weights.safetensors"), "outside the folder"),
     "content": (_edit(content={"config": {}}), "its digest differs"),
     "tensors": (_edit(tensors={}), "where the JSON says None"),
+    "tensors a list": (_edit(tensors=[]), "tensors are a list, not shapes by name"),
 }
 
 

@@ -127,6 +127,8 @@ def _head_faults(about: Any, kind: str, version: int) -> list[str]:
         faults.append(f"format is {about['format']!r} where {kind!r} is meant")
     elif not faults and about["version"] != version:
         faults.append(f"version is {about['version']!r} where this release reads {version}")
+    elif not faults and not isinstance(about["tensors"], dict):
+        faults.append(f"tensors are a {type(about['tensors']).__name__}, not shapes by name")
     elif not faults and Path(str(about["weights"])).name != about["weights"]:
         faults.append(f"weights {about['weights']!r} lie outside the folder")
     return faults
