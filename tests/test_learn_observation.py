@@ -327,6 +327,50 @@ def test_a_thing_at_its_spot_is_where_the_goal_wants_it(goal: Goal) -> None:
         assert predicate(goal.name).margin(world, goal.args, goal.params) > -0.011
 
 
+def _on_table(goal: Goal, *things: tuple[str, str]) -> World:
+    """A world of a table with things (category, parent) in a row, each called as its category."""
+    table = Item(id="table", asset=AssetSpec(category="table"), pose=Pose.planar(0.6, 0.0), fixed=True)
+    items = [
+        Item(
+            id=category, asset=AssetSpec(category=category), parent=parent, fixed=category == "knob",
+            relation="on" if parent == "table" else "inside", pose=Pose.planar(0.0, 0.3 * k if parent == "table" else 0.0),
+        )
+        for k, (category, parent) in enumerate(things)
+    ]  # fmt: skip
+    scenario = Scenario(
+        scene=SceneSpec(items=(table, *items)),
+        task=TaskSpec(goal=goal),
+        embodiment=EmbodimentSpec(base=Pose.planar(0.0, 0.0, TABLE)),
+        randomization=STILL,
+    )
+    world = World(scenario)
+    world.reset(np.random.default_rng(0))
+    return world
+
+
+def test_a_knob_is_held_and_turned() -> None:
+    features = seen(_on_table(p("turned", "knob.knob", angle=1.3), ("knob", "table")))
+    assert [features[f"slot0/{name}"] for name in ("articulated", "turns", "handle", "knob")] == [1, 1, 1, 1]
+    assert np.abs(vector(features, "arm0/slot0/handle_pull")).max() < 1e-6  # its middle stays where it is
+    assert 0 < features["slot0/opening_left"] <= 1
+
+
+@pytest.mark.parametrize(("goal", "container"), [(p("poured", "water", "bowl"), 1), (p("filled", "bowl"), 0)])
+def test_what_holds_a_liquid_is_told_with_it(goal: Goal, container: int) -> None:
+    features = seen(_on_table(goal, ("cup", "table"), ("bowl", "table"), ("water", "cup")))
+    assert features[f"slot{container}/container"] == 1
+    holder = container + 1
+    assert features[f"slot{holder}/reference"] == features[f"slot{holder}/active"] == 1
+    assert features[f"slot{holder + 1}/present"] == 0
+    assert np.linalg.norm(vector(features, f"arm0/slot{holder}/position") - vector(features, "arm0/slot0/position")) > 0
+
+
+def test_cloth_is_told_by_its_root() -> None:
+    features = seen(_on_table(p("covers", "towel", "box"), ("towel", "table"), ("box", "table")))
+    assert features["slot0/subject"] == features["slot1/reference"] == features["slot0/spot"] == 1
+    assert all(math.isfinite(value) for value in features.values())
+
+
 def test_stages_are_counted_the_same_from_a_recording_as_live() -> None:
     world, recording = demonstrated()
     encoder = Encoder(world.scenario, ObservationConfig.covering([world.scenario]), world=world)

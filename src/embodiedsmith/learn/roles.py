@@ -94,14 +94,17 @@ class Roles:
         return tuple(slots.values())
 
     def _add_sources(self, slots: dict[Thing, Slot], p: Predicate, now: bool) -> None:
-        """What holds a liquid that a predicate speaks of: it is what a hand can take."""
+        """What holds a liquid that a predicate speaks of, or that could fill what it speaks of: it is what a hand can take."""
         scene = self._world.scenario.scene
-        for role, reference in zip(predicate(p.name).roles, p.args, strict=True):
-            holder = scene.item(split_reference(reference)[0]).parent if role.need == "liquid" else None
+        if p.name == "filled":
+            wet = [i.id for i in scene.items if _is_liquid(self._assets[i.id])]
+        else:
+            wet = [item for item in (split_reference(arg)[0] for arg in p.args) if _is_liquid(self._assets[item])]
+        for item in wet:
+            holder = scene.item(item).parent
             if holder is not None:
-                slots.setdefault(Thing(holder), Slot(Thing(holder))).flags.update(
-                    ("reference", "active") if now else ("reference",)
-                )
+                flags = slots.setdefault(Thing(holder), Slot(Thing(holder))).flags
+                flags.update({"reference", "active"} if now else {"reference"})
 
     def _things(self, p: Predicate) -> Iterator[Thing]:
         """What each argument of a predicate is."""
@@ -204,6 +207,10 @@ class Roles:
         if out[2] < OPEN:
             point += out * max(0.5 * float(np.abs(out) @ extent) - 0.5 * float(max(size[:2])) - EDGE, 0.0)
         return Spot(place=(item, place.body, T[:3, :3] @ point + T[:3, 3]), out=T[:3, :3] @ out)
+
+
+def _is_liquid(asset: Asset) -> bool:
+    return asset.matter is not None and asset.matter.kind == "liquid"
 
 
 def _gate(asset: Asset, place: Support) -> str | None:
