@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -123,16 +124,49 @@ def demonstrate(
     return episodes
 
 
-def hand_off(policy: Policy, starts: Iterable[tuple[Scenario, int, int]], *, seed: int, level: int) -> Iterator[Episode]:
-    """The policy begins, the demonstrator finishes: for each (scenario, attempt, control steps that the policy has)."""
-    for scenario, attempt, steps in starts:
-        recording = finish_by_expert(policy, scenario, attempt, seed=seed, steps=steps)
-        if recording is None:
-            continue
-        since = sum(label == LABEL for label in recording.labels)
-        world = warm_world(scenario)
-        scores = score(recording, 1.0 / world.control_dt, motion.clearance(world, recording))
-        yield Episode(scenario, recording, scores, "expert", level, since=since)
+@dataclass(frozen=True)
+class HandOff:
+    """An attempt that the policy in a folder begins and the demonstrator finishes."""
+
+    policy: Path
+    fingerprint: str
+    """Of that policy: a folder may come to hold another."""
+    scenario: Scenario
+    attempt: int
+    seed: int
+    steps: int
+    """Control steps that the policy has."""
+
+
+def hand_off(jobs: Sequence[HandOff], *, level: int, workers: int) -> list[Episode]:
+    """The policy begins, the demonstrator finishes. Those that leave nothing to be finished, or do not settle, are left out."""
+    made: dict[int, Attempted | None] = {}
+    numbers = {id(job): k for k, job in enumerate(jobs)}
+
+    def keep(job: HandOff, result: JobResult[Attempted | None]) -> None:
+        made[numbers[id(job)]] = result.value
+
+    run_jobs(_handed, jobs, max(1, min(workers, len(jobs))), keep)
+    found = [(jobs[k].scenario, made[k]) for k in sorted(made)]
+    return [
+        Episode(scenario, got.recording, got.scores, "expert", level, since=got.recording.labels.count(LABEL))
+        for scenario, got in found
+        if got is not None
+    ]
+
+
+def _handed(job: HandOff) -> Attempted | None:
+    policy = _policy(job.policy, job.fingerprint)
+    recording = finish_by_expert(policy, job.scenario, job.attempt, seed=job.seed, steps=job.steps)
+    if recording is None:
+        return None
+    world = warm_world(job.scenario)
+    return Attempted(recording, score(recording, 1.0 / world.control_dt, motion.clearance(world, recording)))
+
+
+@lru_cache(maxsize=2)
+def _policy(folder: Path, fingerprint: str) -> Policy:
+    return Policy.load(folder)
 
 
 def encoded(episode: Episode, observation: ObservationConfig, action_space: str) -> EncodedEpisode:

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from embodiedsmith.episodes.store import EpisodeStore
 from embodiedsmith.evaluate.quality import Quality, profile, quality
 from embodiedsmith.evaluate.robustness import Shaker
-from embodiedsmith.flywheel.collecting import Episode, commit, demonstrate, explore, hand_off, shares
+from embodiedsmith.flywheel.collecting import Episode, HandOff, commit, demonstrate, explore, hand_off, shares
 from embodiedsmith.flywheel.failures import Tally, classify, tally
 from embodiedsmith.flywheel.journal import Decision
 from embodiedsmith.flywheel.population import Population
@@ -25,6 +26,7 @@ from embodiedsmith.learn.policy import Policy
 from embodiedsmith.runtime.errors import SmithError
 from embodiedsmith.runtime.seeds import generator
 from embodiedsmith.spec import Scenario
+from embodiedsmith.world.world import CONTROL_HZ
 
 SLOTS = 100_000
 """Attempts that a round may make of all tasks together, and `SLOTS / TASKS` of one."""
@@ -33,8 +35,9 @@ APART = SLOTS // TASKS // 2
 """Between the slots of the policy's attempts and those of the demonstrator's."""
 SPARE = 3
 """Demonstrations tried for each one wanted."""
-HAND_OFF = (10, 60)
-"""Control steps that the policy has before the demonstrator takes over: least and most."""
+LEAST_BEGUN, MOST_BEGUN = 8, 0.9
+"""Control steps that the policy has at least before the demonstrator takes over, and the part of a demonstration's that it has at
+most."""
 
 Say = Callable[[str], None]
 
@@ -119,13 +122,14 @@ class Gatherer:
         )
 
     def gather(
-        self, policies: Sequence[Policy], population: Population, task: Task, state: TaskState, round: int, say: Say
+        self, policies: Sequence[Policy], population: Population, folder: Path, task: Task, state: TaskState, round: int, say: Say
     ) -> tuple[TaskState, Gathered]:
         """A round's episodes of one task at its level, and the task's thresholds and emphasis after them.
 
         Args:
             policies: One a member of the population.
             population: At which levels they explore.
+            folder: Of its leader's policy.
             task: What they attempt.
             state: Where the task stands.
             round: Number of the round.
@@ -139,7 +143,7 @@ class Gatherer:
         seconds = {"explore": time.perf_counter() - began}
         began = time.perf_counter()
         say(f"demonstrating at level {level}")
-        helped = self._helped(policies[population.leader], task, state, tried, round)
+        helped = self._helped(policies[population.leader], folder, task, state, tried, round)
         seconds["expert"] = time.perf_counter() - began
         episodes = [*tried, *helped]
         commit(self._store, episodes, APART)
@@ -167,7 +171,9 @@ class Gatherer:
 
     # ------------------------------------------------------------------ the demonstrator
 
-    def _helped(self, policy: Policy, task: Task, state: TaskState, tried: Sequence[Episode], round: int) -> list[Episode]:
+    def _helped(
+        self, policy: Policy, folder: Path, task: Task, state: TaskState, tried: Sequence[Episode], round: int
+    ) -> list[Episode]:
         level = state.level
         scenarios = self._at(task, state, level)
         wanted = self._settings.experts
@@ -189,8 +195,14 @@ class Gatherer:
                 numbers = iter(range(first, first + SLOTS))
                 while len(chosen) < wanted:
                     chosen.append((scenarios[len(chosen) % len(scenarios)], next(numbers)))
-                starts = [(scenario, attempt, int(rng.integers(*HAND_OFF))) for scenario, attempt in chosen]
-                return list(hand_off(policy, starts, seed=self._seed, level=level))
+                most = LEAST_BEGUN + 1 if state.reference is None else int(MOST_BEGUN * state.reference.duration * CONTROL_HZ)
+                begun = rng.integers(LEAST_BEGUN, max(most, LEAST_BEGUN + 1), len(chosen)).tolist()
+                mark = policy.fingerprint()
+                jobs = [
+                    HandOff(folder, mark, scenario, attempt, self._seed, steps)
+                    for (scenario, attempt), steps in zip(chosen, begun, strict=True)
+                ]
+                return hand_off(jobs, level=level, workers=self._workers)
 
     def _again(self, starts: Sequence[tuple[Scenario, int]], wanted: int, level: int) -> list[Episode]:
         """Demonstrations from starts at which the policy failed, until `wanted` have succeeded or there are no more starts."""

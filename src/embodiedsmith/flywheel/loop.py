@@ -174,12 +174,13 @@ class Flywheel:
         self._finish(turn, self.settings.final_evaluations)
 
     def _turn(self, round: int) -> None:
-        policies, fault = self._acting(round)
+        at, policies, fault = self._acting(round)
         population = self.state.population
+        leader = self._checkpoint(at, population.leader)
         states, gathered = list(self.state.tasks), []
         for k, task in enumerate(self.tasks):
             say = partial(self._dashboard.stage, task.name)
-            states[k], found = self._gatherer.gather(policies, population, task, states[k], round, say)
+            states[k], found = self._gatherer.gather(policies, population, leader, task, states[k], round, say)
             states[k] = covered(states[k], found)
             gathered.append(found)
         decisions = [list(found.decisions) for found in gathered]
@@ -200,15 +201,15 @@ class Flywheel:
             Turn(round, population, states, gathered, decisions, schooled, seconds, faults, fault), self.settings.evaluations
         )
 
-    def _acting(self, round: int) -> tuple[list[Policy], str | None]:
-        """Who explores in a round, and what is wrong with their checkpoints: then they are as after an earlier round."""
+    def _acting(self, round: int) -> tuple[int, list[Policy], str | None]:
+        """After which round those are who explore, they, and what is wrong with their checkpoints: then it is an earlier one."""
         sound = {n for state in self.state.tasks for n, _ in state.guards.sound} - {self.state.policy}
         fault: str | None = None
         for at in (self.state.policy, *sorted(sound, reverse=True)):
             found = [load_fault(self._checkpoint(at, member.number)) for member in self.state.population.members]
             policies = [policy for policy, _ in found if policy is not None]
             if len(policies) == len(found):
-                return policies, fault
+                return at, policies, fault
             fault = fault or next(why for _, why in found if why is not None)
         raise SmithError(
             f"no checkpoint before round {round} can be read", where=str(self.folder / "policies"), faults=[str(fault)],

@@ -17,8 +17,8 @@ from embodiedsmith.spec import Scenario
 from embodiedsmith.world.world import CONTROL_HZ
 
 JUDGES = ("spec", "execution", "near_misses")
-"""Critics of a scenario at a level: all have passed it as it was forged, and what varies more has to be done in physics. Those that
-reckon with the worst draws of all at once do not fit: `World.reset` shrinks draws that push things together."""
+"""Critics of a scenario at a level: all have passed it as it was forged, and what varies more has to be done in physics. Those
+that reckon with the worst draws of all at once do not fit: `World.reset` shrinks draws that push things together."""
 LEAST_TIME = 4.0
 """[s] An attempt has at least."""
 
