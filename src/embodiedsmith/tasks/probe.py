@@ -71,8 +71,8 @@ class Probe:
 
     def refresh(self) -> None:
         """Look at the contacts again. They are those of the last physics step, 1/240 s before the poses."""
-        geom, touching = self.world.solids(), self.world.data.contact.dist < 0
-        self._touching = np.where(touching, self._key[geom[:, 0], geom[:, 1]], NOBODY)
+        first, second = self.world.solids().T
+        self._touching = np.where(self.world.data.contact.dist < 0, self._key[first, second], NOBODY)
         self.pairs = set(self._touching.tolist())
         self._bearing = None
 
