@@ -20,8 +20,9 @@ from embodiedsmith.tasks.cloths import edges
 from embodiedsmith.tasks.registry import predicate
 from embodiedsmith.world import transforms as tf
 
-CLEAR = 0.03
-"""[m] Over the item and past it, that the hand keeps."""
+CLEAR = 0.06
+"""[m] Over the item and past it, that the hand keeps: lower, the corners beside it hang into what is hollow; higher, the cloth is
+drawn along with it."""
 LAID = 6
 """Pieces of the way over."""
 TURNS = (0.0, 0.5, -0.5, 1.0, -1.0, 1.6, -1.6, 3.1)

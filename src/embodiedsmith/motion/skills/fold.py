@@ -8,6 +8,7 @@ margin is not enough, the corner that is farthest off is carried there.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 
 import numpy as np
 
@@ -29,8 +30,8 @@ RISE = 0.35
 """Height of the way over, as a part of its length."""
 HALF = 0.5
 """Part of the way that the first corner is carried at first."""
-BEYOND = 0.04
-"""[m] Farther than the other corner: the crease springs back."""
+BEYOND = (0.04, 0.01)
+"""[m] Farther than the other corner, for the crease springs back; less where that is out of reach."""
 PUT = 0.012
 """[m] Above the pinch at which a corner is let go of: a layer lies below it now."""
 WAIT = 8
@@ -52,12 +53,12 @@ def run(control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...]) 
     def margin() -> float:
         return predicate("folded").margin(world, (item,), params)
 
-    pairs = _first(control, item)
+    pairs, beyond = _first(control, item)
     first = ((pairs[0], HALF), (pairs[1], 1.0), (pairs[0], 1.0))
     for k in range(MOVES):
         points = world.matter(item)
         farthest = max(pairs, key=lambda p: float(np.linalg.norm(points[p[0]] - points[p[1]])))
-        _turn_over(control, item, *(first[k] if k < len(first) else (farthest, 1.0)))
+        _turn_over(control, item, *(first[k] if k < len(first) else (farthest, 1.0)), beyond)
         control.wait(WAIT)
         if margin() > SURE:
             return
@@ -87,35 +88,36 @@ def _ways(control: Controller, item: str) -> Iterator[tuple[Pair, Pair]]:
     yield from sorted((((c, a), (d, b)), ((a, c), (b, d)), ((b, a), (d, c)), ((a, b), (c, d))), key=order)
 
 
-def _first(control: Controller, item: str) -> tuple[Pair, Pair]:
-    """The first way to fold of which both corners are in reach from where they are to where they go."""
+def _first(control: Controller, item: str) -> tuple[tuple[Pair, Pair], float]:
+    """The first way to fold of which both corners are in reach from where they are to where they go, and how far beyond [m]."""
     failure: MotionError | None = None
     control.look()
-    for pairs in _ways(control, item):
+    for beyond, pairs in product(BEYOND, list(_ways(control, item))):
         try:
             for pair in pairs:
-                reachable(control, item, pair[0], _over(control, item, pair), stage="fold")
+                reachable(control, item, pair[0], _over(control, item, pair, 1.0, beyond), stage="fold")
         except MotionError as error:
             failure = failure or error
             continue
-        return pairs
+        return pairs, beyond
     assert failure is not None
     raise failure
 
 
-def _over(control: Controller, item: str, pair: Pair, part: float = 1.0) -> list[tf.Float]:
-    """Where the tool goes with a corner of a sheet, relative to where it pinches it, `part` of the way, (3,) each [m]."""
+def _over(control: Controller, item: str, pair: Pair, part: float, beyond: float) -> list[tf.Float]:
+    """Where the tool goes with a corner of a sheet, relative to where it pinches it, (3,) each [m]: `part` of the way, and if
+    that is all of it, `beyond` [m] farther."""
     points = control.world.matter(item)
     by = (points[pair[1]] - points[pair[0]]) * (1.0, 1.0, 0.0)
     length = float(np.linalg.norm(by))
-    by *= part if part < 1.0 else (length + BEYOND) / max(length, 1e-6)
+    by *= part if part < 1.0 else (length + beyond) / max(length, 1e-6)
     length *= part
     lower = min(0.0, float(points[pair[1]][2] - points[pair[0]][2]))
     return arc(np.zeros(3), np.array([by[0], by[1], PUT + lower]), RISE * length + 0.01)
 
 
-def _turn_over(control: Controller, item: str, pair: Pair, part: float) -> None:
-    over = _over(control, item, pair, part)
+def _turn_over(control: Controller, item: str, pair: Pair, part: float, beyond: float) -> None:
+    over = _over(control, item, pair, part, beyond)
     pinch(control, item, pair[0], stage="fold", via=over)
     start = control.world.tcp(control.index)[:3, 3]
     carry(control, item, [start + by for by in over], stage="fold")
