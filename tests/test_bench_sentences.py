@@ -33,6 +33,7 @@ MEANT = {
     "open the cabinet and put the can inside": "open(base_cabinet.door_left), inside(can, base_cabinet.door_left)",
     "把苹果从桌子上拿到料理台上": "on(apple, counter)",
     "fold the towel in half": "folded(towel)",
+    "fold the napkin in half": "folded(napkin)",
     "cover the bowl with the napkin": "covers(napkin, bowl)",
     "把毛巾对折": "folded(towel)",
     "put the plush block in the box": "inside(plush_block, box)",
