@@ -45,7 +45,7 @@ def test_policies_are_equal_but_for_their_scenarios_and_go_on_after_a_kill(folde
     assert (folder / TRIALS).read_bytes().startswith(first + b"\n")
     assert len(table(again)) == 4 and "demonstrator on the same suite: 1.000" in table(again)[-1]
     drawn = ElementTree.fromstring((folder / PICTURE).read_text())
-    assert "by number of scenarios" in "".join(drawn.itertext()) and drawn.tag.endswith("svg")
+    assert "success from 2 demonstrations" in "".join(drawn.itertext()) and drawn.tag.endswith("svg")
 
 
 def test_more_scenarios_than_demonstrations_are_refused() -> None:

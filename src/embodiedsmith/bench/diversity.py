@@ -268,14 +268,16 @@ def _plot(setup: _Setup, points: Sequence[dict[str, Any]]) -> str:
     unseen, seen = ([[point[name][end] for point in points] for end in ends] for name in ("success", "seen"))
     config = setup.config
     ceiling = setup.demonstrator.success.value
-    judged = f"scenarios never seen: mean of {config.seeds} training seeds" + (", 95 %" if config.seeds > 1 else "")
+    judged = "scenarios never seen, 95 %" + (
+        f" over {config.seeds} training seeds" if config.seeds > 1 else ", one training seed"
+    )
     return picture(
         [
             Curve(name=judged, x=x, y=unseen[0], low=[max(v, 0.0) for v in unseen[1]], high=[min(v, 1.0) for v in unseen[2]]),
             Curve(name="scenarios trained on, new starts, 95 %", x=x, y=seen[0], low=seen[1], high=seen[2], color=1, dashed=True),
             Curve(name="demonstrator", x=x, y=[ceiling] * len(x), color=7, dashed=True),
         ],
-        title=f"{config.brief}: success of {config.demonstrations} demonstrations, by number of scenarios",
+        title=f"{config.brief}: success from {config.demonstrations} demonstrations",
         high=1.0, log_x=True, x_label="scenarios", x_ticks=x,
     )  # fmt: skip
 
