@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import groupby
 from pathlib import Path
 from typing import Literal
 
@@ -27,10 +28,8 @@ from embodiedsmith.spec import Scenario
 from embodiedsmith.tasks import Recording
 
 Source = Literal["policy", "expert"]
-FLEETS = 4
-"""Fleets of worlds kept warm."""
 WORLDS = 48
-"""Worlds of a fleet at most."""
+"""Worlds that a scenario is attempted in at once, at most."""
 
 
 @dataclass(frozen=True)
@@ -85,13 +84,15 @@ def shares(scenarios: Sequence[Scenario], weights: np.ndarray, count: int, first
 
 
 def explore(policy: Policy, asks: Iterable[Ask], *, seed: int, noise: float, sample: bool, threads: int) -> Iterator[Episode]:
-    """The policy's attempts, in order."""
-    for ask in asks:
-        fleet = _fleet(ask.scenario.to_json(), threads)
-        noisy = ask.noisy and noise > 0
-        made = fleet.rollout(policy, ask.attempts, seed=seed, noise=noise if noisy else 0.0, sample=sample and ask.noisy)
-        for recording in made:
-            yield Episode(ask.scenario, recording, score(recording), "policy", ask.level, noisy=ask.noisy)
+    """The policy's attempts, in order; those of one scenario in the same worlds."""
+    for _, group in groupby(asks, key=lambda ask: ask.scenario.id):
+        same = list(group)
+        worlds = min(WORLDS, max(len(ask.attempts) for ask in same))
+        fleet = Fleet(same[0].scenario, worlds, threads=threads)
+        for ask in same:
+            amount = noise if ask.noisy else 0.0
+            for recording in fleet.rollout(policy, ask.attempts, seed=seed, noise=amount, sample=sample and ask.noisy):
+                yield Episode(ask.scenario, recording, score(recording), "policy", ask.level, noisy=ask.noisy)
 
 
 def demonstrate(
@@ -189,11 +190,6 @@ def dealer(scenario: Scenario, observation: ObservationConfig, action_space: str
     """Names of the features and of the actions."""
     encoder, space = _tongue(scenario.to_json(), observation, action_space)
     return tuple(encoder.names), tuple(space.names)
-
-
-@lru_cache(maxsize=FLEETS)
-def _fleet(scenario_json: str, threads: int) -> Fleet:
-    return Fleet(Scenario.from_json(scenario_json), WORLDS, threads=threads)
 
 
 @lru_cache(maxsize=64)
