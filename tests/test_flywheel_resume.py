@@ -14,7 +14,15 @@ import numpy as np
 import pytest
 import spinning
 
+from embodiedsmith.episodes import lessons
+from embodiedsmith.episodes.forging import forge_missing
+from embodiedsmith.episodes.store import EpisodeStore
 from embodiedsmith.flywheel.rounds import read_rows
+from embodiedsmith.flywheel.settings import FlywheelSettings
+from embodiedsmith.flywheel.spin import configuration
+from embodiedsmith.flywheel.tasks import prepare
+from embodiedsmith.runtime.run import Run
+from embodiedsmith.spec import Brief
 
 KILLS = 5
 
@@ -41,6 +49,19 @@ def test_killed_five_times_it_ends_with_the_same_numbers_and_bytes(tmp_path: Pat
     # shards that are written again have other numbers, in the same order
     held = [b"".join(_files(folder / "flywheel" / "replay" / "shards").values()) for folder in (whole, torn)]
     assert held[0] == held[1] and held[0], moments
+
+
+@pytest.mark.xfail(strict=True, reason="tasks.prepare takes every entry of the task's numbers")
+def test_scenarios_that_were_asked_for_are_not_taken_for_those_begun_with(tmp_path: Path) -> None:
+    brief, settings = Brief(text="put the can in the basket"), FlywheelSettings(scenarios=1, held_out=1, final_evaluations=1)
+    with Run.create(tmp_path / "run", configuration([brief], settings, 300.0)) as run:
+        store = EpisodeStore(run)
+        lessons.begin(store, None)
+        begun = prepare(store, 0, brief, settings, budget=300.0, workers=1, quiet=True)
+        asked = forge_missing(store, brief, 1, budget=300.0, first=1, quiet=True)  # as a round asks for the brief again
+        assert {entry.index for entry in asked} == {0, 1} and asked[1].scenario is not None
+        again = prepare(store, 0, brief, settings, budget=300.0, workers=1, quiet=True)
+    assert again == begun and len(again.scenarios) == 1
 
 
 def _process(folder: Path, moment: int) -> int:

@@ -44,9 +44,19 @@ class Decision(Noun):
         """Whether anything is otherwise than before."""
         return self.before != self.after
 
+    @property
+    def said(self) -> str:
+        """What was decided and why, for people who know of which round and task."""
+        before, after = _shown(self.before), _shown(self.after)
+        change = f"stays {after}" if not self.changed else f"is {after}" if self.before is None else f"{before} -> {after}"
+        return f"{self.part}: {self.what.replace('_', ' ')} {change}: {self.reason}"
+
     def __str__(self) -> str:
-        change = f"{self.what} {self.before} -> {self.after}" if self.changed else f"{self.what} stays {self.after}"
-        return f"round {self.round}, {self.task + ', ' if self.task else ''}{self.part}: {change}: {self.reason}"
+        return f"round {self.round}, {self.task + ', ' if self.task else ''}{self.said}"
+
+
+def _shown(value: Value) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
 class Journal:

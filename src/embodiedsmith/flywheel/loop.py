@@ -275,7 +275,7 @@ class Flywheel:
         back, retrain = self._remedied(turn, verdicts)
         for k, begun in enumerate(rows):
             alarms = tuple(map(str, verdicts[k].alarms))
-            row = begun.model_copy(update={"alarms": alarms, "decisions": tuple(map(str, turn.decisions[k]))})
+            row = begun.model_copy(update={"alarms": alarms, "decisions": tuple(decision.said for decision in turn.decisions[k])})
             append_row(self.folder, row)
             self.journal.add(turn.decisions[k])
             self._dashboard.round(row)
