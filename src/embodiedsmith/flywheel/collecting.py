@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from embodiedsmith.spec import Scenario
 from embodiedsmith.tasks import Recording
 
 Source = Literal["policy", "expert"]
+Job = TypeVar("Job", Demonstration, "HandOff")
 WORLDS = 48
 """Worlds that a scenario is attempted in at once, at most."""
 
@@ -120,7 +121,8 @@ def demonstrate(
             if result.value is not None:  # a start that does not settle, or a dead worker, gives none
                 made[job.slot] = result.value
 
-        run_jobs(demonstrated, [Demonstration(k, a, seed, s) for k, (s, a) in enumerate(part)], min(workers, len(part)), keep)
+        asked = [Demonstration(k, attempt, seed, scenario) for k, (scenario, attempt) in enumerate(part)]
+        run_jobs(demonstrated, _grouped(asked), min(workers, len(part)), keep)
         episodes += [Episode(part[k][0], made[k].recording, made[k].scores, "expert", level) for k in sorted(made)]
     return episodes
 
@@ -147,13 +149,18 @@ def hand_off(jobs: Sequence[HandOff], *, level: int, workers: int) -> list[Episo
     def keep(job: HandOff, result: JobResult[Attempted | None]) -> None:
         made[numbers[id(job)]] = result.value
 
-    run_jobs(_handed, jobs, max(1, min(workers, len(jobs))), keep)
+    run_jobs(_handed, _grouped(jobs), max(1, min(workers, len(jobs))), keep)
     found = [(jobs[k].scenario, made[k]) for k in sorted(made)]
     return [
         Episode(scenario, got.recording, got.scores, "expert", level, since=got.recording.labels.count(LABEL))
         for scenario, got in found
         if got is not None
     ]
+
+
+def _grouped(jobs: Iterable[Job]) -> list[Job]:
+    """Jobs of one scenario one after the other, so that its compiled world is used again."""
+    return sorted(jobs, key=lambda job: job.scenario.id)
 
 
 def _handed(job: HandOff) -> Attempted | None:
