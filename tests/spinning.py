@@ -43,7 +43,7 @@ def main(folder: Path, result: Path, last: int) -> None:
 
     if (folder / "run.json").exists():
         with Run.open(folder, write=True) as run:
-            made = go_on(run, videos=False)
+            made = go_on(run)
     else:
         made = spin("put the can in the basket", out=folder, seed=3, videos=False, **SMALL)  # type: ignore[arg-type]
     result.write_text(json.dumps([made, changes]))

@@ -101,7 +101,6 @@ def test_a_jump_of_the_level_is_taken_back(copied: Callable[[int], Path]) -> Non
     assert result["final_level"] == 1
 
 
-@pytest.mark.xfail(strict=True, reason="the loop reads a damaged checkpoint where it may not, and goes back to it")
 def test_a_checkpoint_zeroed_on_disk_is_replaced_by_the_one_before(copied: Callable[[int], Path]) -> None:
     folder = copied(4)
     state = State.load(folder / "flywheel" / "state.json")
@@ -139,7 +138,6 @@ def _ended_well(rows: list[RoundRow], result: dict[str, Any], clean: tuple[int, 
     assert Policy.load(Path(result["policy"])).size > 0
 
 
-@pytest.mark.xfail(strict=True, reason="the loop reads a damaged checkpoint where it may not, and goes back to it")
 def test_a_last_checkpoint_zeroed_before_the_final_evaluation_does_not_lose_the_result(copied: Callable[[int], Path]) -> None:
     folder = copied(1)
     for path in (folder / "flywheel" / "policies").glob("0001*/**/*.safetensors"):

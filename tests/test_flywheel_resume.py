@@ -51,7 +51,6 @@ def test_killed_five_times_it_ends_with_the_same_numbers_and_bytes(tmp_path: Pat
     assert held[0] == held[1] and held[0], moments
 
 
-@pytest.mark.xfail(strict=True, reason="tasks.prepare takes every entry of the task's numbers")
 def test_scenarios_that_were_asked_for_are_not_taken_for_those_begun_with(tmp_path: Path) -> None:
     brief, settings = Brief(text="put the can in the basket"), FlywheelSettings(scenarios=1, held_out=1, final_evaluations=1)
     with Run.create(tmp_path / "run", configuration([brief], settings, 300.0)) as run:

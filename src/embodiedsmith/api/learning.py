@@ -157,7 +157,6 @@ def spin(
     budget: float = BUDGET,
     threads: int = 1,
     workers: int = 1,
-    videos: bool = True,
     quiet: bool = True,
     **settings: Any,
 ) -> dict[str, Any]:
@@ -172,7 +171,6 @@ def spin(
         budget: What forging one scenario may cost: simulated seconds and plans.
         threads: Threads that step worlds. The result does not depend on it.
         workers: Processes that forge and demonstrate; neither on these.
-        videos: Whether to film the best and the worst episode of every round.
         quiet: No progress.
         settings: Fields of `FlywheelSettings`.
 
@@ -192,7 +190,7 @@ def spin(
         raise UsageError("there is no brief", remedy='say what is to be learnt: smith spin "put the can in the basket" --out RUN')
     config = configuration(asked, chosen, budget)
     with create_understood(out, config, asked, quiet=quiet) as run:
-        return spin_run(run, threads=threads, workers=workers, quiet=quiet, videos=videos)
+        return spin_run(run, threads=threads, workers=workers, quiet=quiet)
 
 
 def resume_spin(

@@ -21,7 +21,12 @@ from embodiedsmith.spec import Brief
 from embodiedsmith.spec.base import Noun
 
 SETTINGS = FlywheelSettings(
-    rounds=10, scenarios=4, demonstrations=60, rollouts=96, experts=64, evaluations=60, final_evaluations=100, forgetting=20
+    rollouts=36,
+    experts=72,
+    evaluations=36,
+    final_evaluations=60,
+    forgetting=6,
+    videos=False,
 )
 """Of every task. The evaluations named here are those of the loop itself, on its own suite; trials are judged on another."""
 
@@ -121,7 +126,7 @@ def resumed(folder: Path, config: dict[str, Any] | None = None, *, threads: int,
         RunMismatchError: `config` is given, and the run is of another.
     """
     with Run.open(folder, config, write=True) as run:
-        return spin_run(run, threads=threads, workers=workers, quiet=True, videos=False)
+        return spin_run(run, threads=threads, workers=workers, quiet=True)
 
 
 def branch(cold: Path, folder: Path, settings: FlywheelSettings) -> None:

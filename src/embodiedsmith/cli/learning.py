@@ -103,18 +103,18 @@ class Spin(Working):
     """The run's folder; new or empty."""
     embodiment: str = "panda"
     """Which robot."""
-    rounds: int = 10
+    rounds: int = 28
     """Rounds after the cold start."""
-    scenarios: int = 4
+    scenarios: int = 24
     """Scenarios forged for each task."""
-    demonstrations: int = 48
+    demonstrations: int = 96
     """Demonstrations a task begins with."""
-    rollouts: int = 192
+    rollouts: int = 48
     """Attempts of the policy a task and round."""
     expert: Literal["none", "plain", "handoff", "failures"] = "handoff"
     """Where the demonstrator helps after the cold start: nowhere, with demonstrations as before, by finishing what the policy
     began, or from the starts at which it failed."""
-    experts: int = 24
+    experts: int = 64
     """Its successful episodes a task and round."""
     policy: PolicyKind = "bc_mlp"
     """Kind of the policy."""
@@ -145,11 +145,12 @@ class Spin(Working):
             )
         }  # fmt: skip
         named["real"] = None if self.real is None else str(self.real.absolute())
+        named["videos"] = not self.no_videos
         named |= _pairs(self.settings)
         with resumable(self.out):
             made = spin(
                 _briefs(self.brief), out=self.out, seed=self.seed or 0, embodiment=self.embodiment, budget=self.budget,
-                threads=usable_cores(), workers=self.processes, videos=not self.no_videos, quiet=self.quiet, **named,
+                threads=usable_cores(), workers=self.processes, quiet=self.quiet, **named,
             )  # fmt: skip
         return Outcome(text=shown(made), data=made)
 

@@ -191,6 +191,10 @@ class Guards(Noun):
         decisions = tuple(self._decisions(seen, alarms, remedies, rate))
         return self.model_copy(update=changed), Verdict(alarms=alarms, remedies=remedies, decisions=decisions)
 
+    def until(self, round: int) -> Self:
+        """With no round after that one to go back to."""
+        return self.model_copy(update={"sound": tuple(found for found in self.sound if found[0] <= round)})
+
     # ------------------------------------------------------------------ alarms
 
     def _alarms(self, seen: Observed) -> Iterable[Alarm]:

@@ -83,6 +83,8 @@ class Turn:
     """Of each member of the population."""
     train_seconds: float
     data_faults: tuple[str, ...] = ()
+    acted: tuple[Policy, ...] = ()
+    """Who explored, and what the round's policies were trained from; nobody in a cold start."""
     policy_fault: str | None = None
     """What was wrong with the checkpoints that the round began with."""
 
@@ -103,17 +105,16 @@ class Flywheel:
         workers: Processes that demonstrate.
         budget: What drawing a brief again may cost: simulated seconds and plans.
         dashboard: Where progress is shown; None: nowhere.
-        videos: Whether to film the best and the worst episode of every round.
     """
 
     def __init__(
         self, store: EpisodeStore, tasks: Sequence[Task], settings: FlywheelSettings, *, threads: int = 1, workers: int = 1,
-        budget: float = BUDGET, dashboard: Dashboard | None = None, videos: bool = True,
+        budget: float = BUDGET, dashboard: Dashboard | None = None,
     ) -> None:  # fmt: skip
         self.store, self.tasks, self.settings, self._budget = store, tuple(tasks), settings, budget
         self.folder = folder_of(store)
         self.folder.mkdir(exist_ok=True)
-        self._seed, self._threads, self._videos = store.run.seed, threads, videos
+        self._seed, self._threads = store.run.seed, threads
         self._dashboard = dashboard or Dashboard("", settings.rounds, quiet=True)
         scenarios = [scenario for task in tasks for scenario in task.scenarios]
         self._observation = ObservationConfig.covering(scenarios)
@@ -138,7 +139,7 @@ class Flywheel:
 
     def policy(self) -> Policy:
         """The policy that the flywheel has come to: the population's leader."""
-        return Policy.load(self._checkpoint(self.state.policy, self.state.population.leader))
+        return self._acting(self.state.round + 1)[1][self.state.population.leader]
 
     # ------------------------------------------------------------------ rounds
 
@@ -178,6 +179,8 @@ class Flywheel:
         population = self.state.population
         leader = self._checkpoint(at, population.leader)
         states, gathered = list(self.state.tasks), []
+        if fault is not None:  # what cannot be read is nothing to go back to
+            states = [state.model_copy(update={"guards": state.guards.until(at)}) for state in states]
         for k, task in enumerate(self.tasks):
             say = partial(self._dashboard.stage, task.name)
             states[k], found = self._gatherer.gather(policies, population, leader, task, states[k], round, say)
@@ -198,7 +201,8 @@ class Flywheel:
         ]  # fmt: skip
         seconds = time.perf_counter() - began
         self._finish(
-            Turn(round, population, states, gathered, decisions, schooled, seconds, faults, fault), self.settings.evaluations
+            Turn(round, population, states, gathered, decisions, schooled, seconds, faults, tuple(policies), fault),
+            self.settings.evaluations,
         )
 
     def _acting(self, round: int) -> tuple[int, list[Policy], str | None]:
@@ -328,7 +332,7 @@ class Flywheel:
         view = View(self.replay, 1)
         moments = view.batch(generator(self._seed, "guards", turn.round), PROBES).features.numpy()
         return Observed(
-            round=turn.round, level=found.level, collected=len(found.tried), kept=len(found.kept), held_out=_count(tested),
+            round=turn.round, level=LEVELS if self.settings.curriculum == "none" else found.level, collected=len(found.tried), kept=len(found.kept), held_out=_count(tested),
             rollout=(sum(clean), len(clean)) if clean else None, levels={level: _count(e) for level, e in levels.items()},
             loss=turn.leader.loss, mode=turn.leader.mode, faults=turn.data_faults,
             policy_fault=turn.policy_fault or policy_fault(turn.leader.policy, moments, view.statistics().action_std),
@@ -363,7 +367,7 @@ class Flywheel:
     ) -> RoundRow:
         found = turn.gathered[k]
         kept = [worth.value for _, worth in found.kept]
-        films = clips(self.folder / PAGE_FOLDER, turn.round, k, found) if self._videos else ()
+        films = clips(self.folder / PAGE_FOLDER, turn.round, k, found) if self.settings.videos else ()
         return RoundRow(
             round=turn.round, task=task.name, success=tested.success, trials=len(tested.trials),
             rollout_success=found.success(), level=found.level, collected=len(found.episodes), kept=len(kept),
@@ -390,7 +394,7 @@ class Flywheel:
         policy and of the last one's."""
         policies = [schooled.policy for schooled in turn.schooled]
         if len(policies) == 1:
-            policies.append(self.policy() if turn.round else policies[0])
+            policies.append(turn.acted[0] if turn.acted else policies[0])
         view = View(self.replay, 1)
         features = view.batch(generator(self._seed, "uncertainty", turn.round), PROBES).features.numpy()
         return spread(np.stack([policy.predict(features) for policy in policies]), view.statistics().action_std)
@@ -415,7 +419,9 @@ class Flywheel:
 
     def _result(self) -> dict[str, Any]:
         """The final evaluation, and what became of everything."""
-        policy = self.policy()
+        at, policies, fault = self._acting(self.state.round + 1)
+        late = () if fault is None else (f"round {self.state.round}, damaged_policy: {fault}",)
+        policy = policies[self.state.population.leader]
         tasks: dict[str, dict[str, Any]] = {}
         for task, state in zip(self.tasks, self.state.tasks, strict=True):
             self._dashboard.stage(task.name, "the final evaluation")
@@ -438,9 +444,9 @@ class Flywheel:
             "final_level": min(state.level for state in self.state.tasks),
             "level1_success": _mean(tasks, "level1_success"),
             "kept": self.state.kept,
-            "alarms": list(self.state.alarms),
+            "alarms": [*self.state.alarms, *late],
             "tasks": tasks,
-            "policy": str(self._checkpoint(self.state.policy, self.state.population.leader)),
+            "policy": str(self._checkpoint(at, self.state.population.leader)),
         }
 
 

@@ -19,21 +19,21 @@ Scheduler = Literal["success", "entropy", "none"]
 class FlywheelSettings(Noun):
     """How a flywheel spins. The defaults are what `smith bench flywheel` found to pay; see docs/flywheel.md."""
 
-    rounds: int = Field(default=10, ge=0)
-    scenarios: int = Field(default=4, ge=1)
+    rounds: int = Field(default=28, ge=0)
+    scenarios: int = Field(default=24, ge=1)
     """Scenarios a task is forged to, each at every level it reaches."""
-    demonstrations: int = Field(default=48, ge=1)
+    demonstrations: int = Field(default=96, ge=1)
     """Successful demonstrations a task begins with, at its first level."""
-    rollouts: int = Field(default=192, ge=0)
+    rollouts: int = Field(default=48, ge=0)
     """Attempts of the policy a task and round."""
     noise: float = Field(default=0.3, ge=0.0, le=2.0)
     """Exploration noise of half of them, in parts of the noise that `learn.rollout` calls 1."""
     expert: Expert = "handoff"
-    experts: int = Field(default=24, ge=0)
+    experts: int = Field(default=64, ge=0)
     """Successful episodes of the demonstrator a task and round, unless `expert` is none."""
     requests: int = Field(default=1, ge=0)
     """Scenarios that a task and round asks the forge for, like those that fail or for what no episode has covered."""
-    most_scenarios: int = Field(default=16, ge=1)
+    most_scenarios: int = Field(default=48, ge=1)
     """Scenarios of a task at most, those that were asked for included."""
     new_data: bool = True
     """Whether rounds collect at all; without it they only train."""
@@ -58,7 +58,7 @@ class FlywheelSettings(Noun):
     """Policies that explore, at neighbouring levels; the best of a round is what the next one goes on from."""
     cold_steps: int = Field(default=3000, ge=1)
     """Gradient steps of the cold start, and of a retraining."""
-    round_steps: int = Field(default=1000, ge=0)
+    round_steps: int = Field(default=800, ge=0)
     """Gradient steps of a fine-tuning."""
     retrain_every: int = Field(default=5, ge=0)
     """Every how many rounds the policy is trained from scratch on everything kept; 0: never."""
@@ -69,14 +69,16 @@ class FlywheelSettings(Noun):
     distillation: float = Field(default=0.1, ge=0.0)
     """Weight of staying near the previous policy on old data; 0: off."""
 
-    evaluations: int = Field(default=100, ge=1)
+    evaluations: int = Field(default=48, ge=1)
     """Attempts on the held-out suite after a round, a task."""
     final_evaluations: int = Field(default=300, ge=1)
     """The same at the beginning and at the end."""
-    forgetting: int = Field(default=40, ge=0)
+    forgetting: int = Field(default=12, ge=0)
     """Attempts on each earlier level after a round, a task."""
-    held_out: int = Field(default=4, ge=1)
+    held_out: int = Field(default=6, ge=1)
     """Scenarios of the held-out suite, a task, never trained on."""
+    videos: bool = True
+    """Whether to film the best and the worst episode of every round."""
     time_limit: float = Field(default=2.0, ge=1.0)
     """An attempt of the policy may take so many times as long as the demonstration that certified the scenario."""
 

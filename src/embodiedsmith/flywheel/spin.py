@@ -35,7 +35,7 @@ def configuration(briefs: Sequence[Brief], settings: FlywheelSettings, budget: f
     }  # fmt: skip
 
 
-def spin(run: Run, *, threads: int = 1, workers: int = 1, quiet: bool = True, videos: bool = True) -> dict[str, Any]:
+def spin(run: Run, *, threads: int = 1, workers: int = 1, quiet: bool = True) -> dict[str, Any]:
     """Do what is missing of a run's flywheel; gives its result, which `flywheel/result.json` keeps.
 
     The result is the same, whatever was interrupted where, and for any number of threads and workers.
@@ -45,7 +45,6 @@ def spin(run: Run, *, threads: int = 1, workers: int = 1, quiet: bool = True, vi
         threads: Threads that step worlds.
         workers: Processes that forge and demonstrate.
         quiet: No progress.
-        videos: Whether to film the best and the worst episode of every round.
     """
     settings = FlywheelSettings.model_validate(run.config["settings"])
     store = EpisodeStore(run)
@@ -60,9 +59,8 @@ def spin(run: Run, *, threads: int = 1, workers: int = 1, quiet: bool = True, vi
     with ExitStack() as stack:
         shown = stack.enter_context(Dashboard(str(run.config["brief"]), settings.rounds, quiet=quiet))
         wheel = Flywheel(
-            store, tasks, settings, threads=threads, workers=workers, budget=float(run.config["budget"]), dashboard=shown,
-            videos=videos,
-        )  # fmt: skip
+            store, tasks, settings, threads=threads, workers=workers, budget=float(run.config["budget"]), dashboard=shown
+        )
         result = {**wheel.spin(), "run": str(Path(run.path)), "page": str(wheel.folder / "page" / "index.html")}
     write_json(kept, result)
     return result

@@ -50,7 +50,7 @@ def prepare(
     """
     first = number * STRIDE
     entries = forge_missing(store, brief, settings.scenarios, budget=budget, first=first, workers=workers, quiet=quiet)
-    mine = [entry for entry in entries if first <= entry.index < first + STRIDE]
+    mine = [entry for entry in entries if first <= entry.index < first + settings.scenarios]  # later ones were asked for
     scenarios = tuple(store.scenario(i) for i in dict.fromkeys(entry.scenario for entry in mine) if i is not None)
     if not scenarios:
         raise SmithError(
