@@ -329,10 +329,11 @@ class Flywheel:
         """A round as the guards of a task see it."""
         found = turn.gathered[k]
         clean = [episode.success for episode in found.clean]
+        level = LEVELS if self.settings.curriculum == "none" else found.level  # that of the rounds to come, not of the cold start
         view = View(self.replay, 1)
         moments = view.batch(generator(self._seed, "guards", turn.round), PROBES).features.numpy()
         return Observed(
-            round=turn.round, level=LEVELS if self.settings.curriculum == "none" else found.level, collected=len(found.tried), kept=len(found.kept), held_out=_count(tested),
+            round=turn.round, level=level, collected=len(found.tried), kept=len(found.kept), held_out=_count(tested),
             rollout=(sum(clean), len(clean)) if clean else None, levels={level: _count(e) for level, e in levels.items()},
             loss=turn.leader.loss, mode=turn.leader.mode, faults=turn.data_faults,
             policy_fault=turn.policy_fault or policy_fault(turn.leader.policy, moments, view.statistics().action_std),
