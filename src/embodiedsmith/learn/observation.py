@@ -171,8 +171,7 @@ class Encoder:
             UsageError: the recording is of a world that observes other things.
         """
         observations = recording.observations
-        if list(observations) != list(self._slices):
-            missing = sorted(set(self._slices) ^ set(observations))
+        if missing := sorted(set(self._slices) ^ set(observations)):
             raise UsageError(f"the recording {recording.scenario_id} is of another scenario: {missing} differ")
         n = recording.length
         observed = np.concatenate([observations[name][:n] for name in self._slices], axis=1)
