@@ -13,12 +13,15 @@ from embodiedsmith.api import learning
 from embodiedsmith.cli import main
 from embodiedsmith.episodes.store import EpisodeStore
 from embodiedsmith.evaluate.suites import Suite
+from embodiedsmith.flywheel.settings import FlywheelSettings
+from embodiedsmith.flywheel.spin import configuration
 from embodiedsmith.learn.checkpoint import CheckpointError
 from embodiedsmith.learn.observation import Encoder, ObservationConfig
 from embodiedsmith.learn.policy import Policy
 from embodiedsmith.motion import demonstrate
 from embodiedsmith.runtime.errors import UsageError
 from embodiedsmith.runtime.run import Run, RunError
+from embodiedsmith.spec import Brief
 from embodiedsmith.tasks import Session
 from embodiedsmith.world import World
 
@@ -88,6 +91,18 @@ def test_what_cannot_be_meant_is_told(run: Path, policy: Path, tmp_path: Path) -
     api.forge(BRIEF, n=1, out=tmp_path / "bare")
     with pytest.raises(UsageError, match="no successful episode"):
         learning.train(tmp_path / "bare", out=tmp_path / "policy")
+
+
+def test_a_flywheels_run_is_not_collected_for(tmp_path: Path) -> None:
+    config = configuration([Brief(text=BRIEF)], FlywheelSettings(), 300.0)
+    Run.create(tmp_path / "spin", config).close()
+    assert api.kind_of(tmp_path / "spin") == "spin"
+    before = (tmp_path / "spin" / "run.json").read_bytes()
+    with pytest.raises(UsageError, match="flywheel's run"):
+        api.collect(tmp_path / "spin", n=1)
+    with pytest.raises(UsageError, match="flywheel's run"):
+        api.resume(tmp_path / "spin")
+    assert (tmp_path / "spin" / "run.json").read_bytes() == before
 
 
 def test_the_commands_say_the_same(run: Path, policy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

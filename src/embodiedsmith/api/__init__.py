@@ -271,6 +271,8 @@ def collect(run: str | Path, *, n: int, workers: int = 1, seed: int | None = Non
     check_numbers(n=n, workers=workers)
     with Run.open(run, given(seed=seed), write=True) as opened:
         heed_versions(opened, quiet)
+        if opened.config.get("kind") == "spin":
+            raise UsageError("is a flywheel's run", where=str(run), remedy="its rounds collect: spin another with more of them")
         opened.update(episodes=int(opened.config["episodes"]) + n)
         return _finish(opened, workers=workers, quiet=quiet, started=started, export_too=False)
 
@@ -494,6 +496,10 @@ def make_env(run: str | Path, scenario: int | str = 0, **options: Any) -> Scenar
 
 def _finish(run: Run, *, workers: int, quiet: bool, started: float, export_too: bool = True) -> RunResult:
     """Do what the run's configuration asks for and is not done yet: forge, collect, export, report."""
+    if run.config.get("kind") == "spin":
+        raise UsageError(
+            "is a flywheel's run", where=str(run.path), remedy=f"`smith resume {run.path}` (api.learning.resume_spin) finishes it"
+        )
     store = EpisodeStore(run)
     config = run.config
     kept = None if config["lessons"] is None else Path(config["lessons"])
