@@ -74,6 +74,85 @@ def test_stands_still(name: str, size: str) -> None:
     assert np.abs(data.qvel[:3]).max() < 0.005
 
 
+MOST_CONTACTS = 8
+"""That a rigid thing makes with a flat board: the corners of two boxes, or of four capsules in a row."""
+RIGID = [(name, size) for name, size in FREE if assets.build(AssetSpec(category=name)).matter is None]
+TURNED = [(n, s) for n, s in RIGID if any(c.shape == "disc" for c in assets.build(AssetSpec(category=n)).affordances.cavities)]
+
+
+def on_board(asset: Asset, *, friction: float | None = None) -> tuple[mujoco.MjModel, mujoco.MjData]:
+    """The asset at rest on a board, and its model."""
+    world = mujoco.MjSpec()
+    contact.OPTIONS.apply(world)
+    world.worldbody.add_geom(name="board", type=mujoco.mjtGeom.mjGEOM_BOX, size=[0.8, 0.8, 0.015], pos=[0, 0, -0.015])
+    world.attach(asset.mjspec, prefix="it/", frame=world.worldbody.add_frame(pos=[0, 0, 0.0005]))
+    world.body("it/root").add_freejoint()
+    model = world.compile()
+    if friction is not None:
+        model.geom_friction[:, 0] = friction
+    data = mujoco.MjData(model)
+    run(model, data, 1.0)
+    return model, data
+
+
+def foot_radius(model: mujoco.MjModel) -> float:
+    """Of the circle that the drawn bottom of the turned thing on the board stands on [m]."""
+    data = mujoco.MjData(model)
+    mujoco.mj_kinematics(model, data)
+    turned = next(g for g in range(model.ngeom) if model.geom_group[g] == 2 and model.geom_type[g] == mujoco.mjtGeom.mjGEOM_MESH)
+    mesh = model.geom_dataid[turned]
+    vertices = model.mesh_vert[model.mesh_vertadr[mesh] : model.mesh_vertadr[mesh] + model.mesh_vertnum[mesh]]
+    points = data.geom_xpos[turned] + vertices @ data.geom_xmat[turned].reshape(3, 3).T
+    return float(np.linalg.norm(points[points[:, 2] < points[:, 2].min() + 1e-5, :2], axis=1).max())
+
+
+@pytest.mark.parametrize(("name", "size"), RIGID)
+def test_rests_on_few_contacts(name: str, size: str) -> None:
+    """Every contact at rest is paid for in every step; those that are left keep the thing where it is."""
+    model, data = on_board(assets.build(AssetSpec(category=name, size=size)))
+    counts, before = [], data.qpos.copy()
+    for _ in range(round(4.0 / STEP)):
+        mujoco.mj_step(model, data)
+        counts.append(data.ncon)
+    assert 1 <= min(counts) <= max(counts) <= MOST_CONTACTS
+    assert np.linalg.norm(data.qpos[:3] - before[:3]) < 5e-5
+    assert np.abs(data.qpos[3:] - before[3:]).max() < 5e-4
+
+
+@pytest.mark.parametrize(("name", "size"), TURNED)
+def test_turned_things_stand_on_the_edge_of_their_foot(name: str, size: str) -> None:
+    model, data = on_board(assets.build(AssetSpec(category=name, size=size)))
+    foot = foot_radius(model)
+    points = np.array([touch.pos[:2] for touch in data.contact]) - data.qpos[:2]
+    assert np.linalg.norm(points, axis=1) == pytest.approx(foot, rel=0.02)
+    angles = np.linspace(0, 2 * np.pi, 64)
+    reach = (points @ np.stack([np.cos(angles), np.sin(angles)])).max(axis=0)
+    assert reach.min() > 0.6 * foot, "there is a side on which nothing holds it"
+
+
+@pytest.mark.parametrize("name", ["cup", "bowl", "bin"])
+@pytest.mark.parametrize(("share", "falls"), [(0.92, False), (1.08, True)])
+def test_turned_things_tip_over_the_edge_of_their_foot(name: str, share: float, falls: bool) -> None:
+    """A push as high as its weight and the radius of its foot balance decides, from all sides alike."""
+    asset = assets.build(AssetSpec(category=name))
+    model, start = on_board(asset, friction=3.0)
+    body, height = model.body("it/root").id, 0.9 * asset.size[2]
+    push = share * asset.mass * 9.81 * foot_radius(model) / height
+    for angle in np.arange(8) * np.pi / 4 + 0.2:
+        data = mujoco.MjData(model)
+        data.qpos[:] = start.qpos
+        for step in range(480):
+            mujoco.mj_kinematics(model, data)
+            point = data.xpos[body] + data.xmat[body].reshape(3, 3) @ [0, 0, height]
+            data.qfrc_applied[:] = 0
+            force = push * min(1.0, step / 240) * np.array([np.cos(angle), np.sin(angle), 0])
+            mujoco.mj_comPos(model, data)
+            mujoco.mj_applyFT(model, data, force, np.zeros(3), point, body, data.qfrc_applied)
+            mujoco.mj_step(model, data)
+        tilt = np.degrees(np.arccos(min(1.0, data.xmat[body, 8])))
+        assert (tilt > 3.0) == falls
+
+
 @pytest.mark.parametrize(("name", "size"), EVERY)
 def test_mass_is_volume_times_density(name: str, size: str) -> None:
     """The drawn volume times the material's density, from the compiled model, is the mass of the bodies."""

@@ -29,6 +29,9 @@ TORSIONAL_FRICTION = 0.005
 """[m] MuJoCo's default, about the radius of a contact patch of 1 cm."""
 ROLLING_FRICTION = 0.002
 """[m] Keeps a fruit of 35 mm radius still on slopes below 3 degrees: fruits are not perfectly round."""
+CLEARANCE = 3e-4
+"""[m] How far above what a thing stands on its walls begin to be touched, so that its base alone carries it: a flat box or disc
+makes four contacts and sinks in by 0.06 mm, walls all round it made sixty-four more, which took most of the time of a step."""
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
 
 
@@ -111,22 +114,21 @@ class Fragment:
         visible: bool = True,
         collides: bool = True,
         density: float | None = None,
+        raised: float = 0.0,
     ) -> None:
-        """A box of full extents `size` [m] centred at `pos` [m]. `density` [kg/m^3] defaults to the material's."""
+        """A box of full extents `size` [m] centred at `pos` [m]. `density` [kg/m^3] defaults to the material's.
+
+        `raised`: what is touched of it begins so far [m] above its lower face along the box's own z axis.
+        """
         turn = solids.rotation(quat)
         half = np.asarray(size, dtype=np.float64) / 2
         self._add_mass(body, solids.box_inertial(size, self._density(finish, density), pos, turn))
-        self._grow(body, np.asarray(pos, dtype=np.float64), np.abs(turn) @ half)
-        self._primitive(
-            body,
-            finish,
-            visible,
-            collides,
-            type=mujoco.mjtGeom.mjGEOM_BOX,
-            size=half,
-            pos=np.asarray(pos, dtype=np.float64),
-            quat=np.asarray(quat, dtype=np.float64),
-        )
+        middle = np.asarray(pos, dtype=np.float64)
+        self._grow(body, middle, np.abs(turn) @ half)
+        shape = {"type": mujoco.mjtGeom.mjGEOM_BOX, "size": half, "pos": middle, "quat": np.asarray(quat, dtype=np.float64)}
+        up = np.array([0.0, 0.0, raised / 2])
+        self._primitive(body, finish, visible, False, **shape)
+        self._primitive(body, finish, False, collides, **(shape | {"size": half - up, "pos": middle + turn @ up}))
 
     def cylinder(
         self,

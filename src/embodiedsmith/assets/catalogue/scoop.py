@@ -2,7 +2,7 @@
 
 from embodiedsmith.assets.asset import Affordances, Asset, Cavity, Grasp
 from embodiedsmith.assets.category import Category, Param, Params
-from embodiedsmith.assets.fragment import Fragment
+from embodiedsmith.assets.fragment import CLEARANCE, Fragment
 from embodiedsmith.assets.grasps import grasp_pose
 from embodiedsmith.spec import AssetSpec, Pose
 
@@ -19,9 +19,9 @@ def build(spec: AssetSpec, params: Params) -> Asset:
     wall, height = params.number("wall"), params.number("height")
     fragment.box("root", (length, width, wall), (0, 0, wall / 2), fragment.main)
     for side in (-1, 1):
-        fragment.box("root", (length, wall, depth), (0, side * (width - wall) / 2, depth / 2), fragment.main)
+        fragment.box("root", (length, wall, depth), (0, side * (width - wall) / 2, depth / 2), fragment.main, raised=CLEARANCE)
     back = -length / 2
-    fragment.box("root", (wall, width, depth), (back + wall / 2, 0, depth / 2), fragment.main)
+    fragment.box("root", (wall, width, depth), (back + wall / 2, 0, depth / 2), fragment.main, raised=CLEARANCE)
     fragment.box("root", (*POST, height), (back, 0, height / 2), fragment.main)
     cavity = Cavity(
         name="inside",
