@@ -255,9 +255,11 @@ def test_observation_noise_is_in_proportion_and_leaves_the_world_alone() -> None
         for name, at in noisy.observation_slices.items():
             if name == "tcp_pose" or name.startswith("items/"):
                 assert np.linalg.norm(seen[at][3:]) == pytest.approx(1.0, abs=1e-12)
+        speeds = noisy.observation_slices["joint_velocity"]
+        big = np.abs(true[speeds]) > 0.02
+        ratios += list(seen[speeds][big] / true[speeds][big] - 1)
         joints = noisy.observation_slices["joint_position"]
-        big = np.abs(true[joints]) > 0.1
-        ratios += list(seen[joints][big] / true[joints][big] - 1)
+        np.testing.assert_array_equal(seen[joints], true[joints])
         np.testing.assert_array_equal(seen[tool], true[tool])
         places += list((seen[item][:3] - true[item][:3]) / np.linalg.norm(true[item][:3] - true[tool][:3]))
     assert np.std(ratios) == pytest.approx(0.05, rel=0.2)

@@ -37,7 +37,7 @@ class Told:
     turns: np.ndarray
     """Unit quaternions."""
     known: np.ndarray
-    """Single numbers that have no noise: the tools' poses, and where a base that drives is."""
+    """Single numbers that have no noise: joint positions, a base's included, and the tools' poses."""
 
 
 class Variation:
@@ -92,8 +92,8 @@ class Variation:
         """Add observation noise to `observed` (n,) in place, in proportion to each value.
 
         A place is off in proportion to its distance from the nearest tool, not from the world's origin, which is nowhere in
-        particular: the nearer a hand is to a thing, the better it knows where that is. Where its tools and its base are a robot
-        knows.
+        particular: the nearer a hand is to a thing, the better it knows where that is. Where its joints, its tools and its base
+        are a robot knows: encoders are exact to what matters here.
 
         Args:
             observed: The true values.

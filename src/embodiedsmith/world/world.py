@@ -282,7 +282,7 @@ class World:
         poses = [at for name, at in begins.items() if name.startswith(("base_pose", "items/"))]
         points = [at for name, size in fields if name.startswith("points/") for at in range(begins[name], begins[name] + size, 3)]
         turns = [at + 3 for at in (*tools, *poses)]
-        known = [*range(len(self.robot.base.joints)), *(at + k for at in tools for k in range(7))]  # joint positions come first
+        known = [*range(self.joint_count), *(at + k for at in tools for k in range(7))]  # joint positions come first
         self._told = Told(*(np.array(part, dtype=int) for part in (tools, [*poses, *points], turns, known)))
         self._item_bodies = np.array([index.body for index in self.items.values()], dtype=int)
         self._joint_addresses = np.array(list(self.joint_qpos.values()), dtype=int)
@@ -604,8 +604,8 @@ class World:
         measured closing 0 to 1, one an arm; finger_position: joints of dexterous hands [rad]; tcp_pose (further arms: tcp_pose_1,
         ...), base_pose (of one on its feet), items/<id>: world position [m] and quaternion wxyz; joints/<item.joint>: position
         [m, rad]. With `Randomization.observation_noise` every value is off in proportion to itself, places in proportion to their
-        distance from the nearest tool, and the robot knows where its tools and its base are (`Variation.blur`); observing again
-        at the same time gives the same reading.
+        distance from the nearest tool, and the robot knows where its joints, tools and base are (`Variation.blur`); observing
+        again at the same time gives the same reading.
         """
         out = np.empty(self.observation_size)
         self.read(self.data, out)
