@@ -10,7 +10,6 @@ critics like any other scenario, and is certified or refused.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -18,11 +17,11 @@ from pydantic import Field
 
 from embodiedsmith.assets import build
 from embodiedsmith.evaluate.coverage import CELL, Cell, Coverage
+from embodiedsmith.flywheel.certifying import Made, certified
 from embodiedsmith.flywheel.clutter import clutter
 from embodiedsmith.flywheel.curriculum import FailureEmphasis
 from embodiedsmith.flywheel.failures import FailureClass
 from embodiedsmith.flywheel.journal import Decision
-from embodiedsmith.forge.certificate import Certificate, CertificateError, certify
 from embodiedsmith.forge.critics import critics
 from embodiedsmith.forge.edits import EditError, replay
 from embodiedsmith.forge.layout import fit, needs
@@ -42,7 +41,6 @@ from embodiedsmith.spec import (
     predicates,
     split_reference,
 )
-from embodiedsmith.tasks.recording import Recording
 from embodiedsmith.world import transforms as tf
 from embodiedsmith.world.compile import build_assets, root_poses
 
@@ -74,15 +72,6 @@ class Request(Noun):
     reason: str
     failure: FailureClass | None = None
     """The class that it is for; None: for a gap in the coverage."""
-
-
-@dataclass(frozen=True)
-class Made:
-    """A scenario that a request came to: certified like any other."""
-
-    scenario: Scenario
-    certificate: Certificate
-    witness: Recording
 
 
 def plan(
@@ -151,15 +140,7 @@ def carry_out(request: Request, scenario: Scenario, seed: int) -> Made | None:
     except EditError:
         return None
     judge = Judge(critics(), seed=seed, anticipate=True)
-    state = judge.judge(edited, generator(seed, "request", request.content_id()))
-    witness = state.context.witness
-    if not state.accepted or witness is None:
-        return None
-    try:
-        proof = certify(witness, state.passed, judge.seconds(), state.context.near_misses)
-    except CertificateError:
-        return None
-    return Made(state.scenario, proof, witness)
+    return certified(judge, edited, generator(seed, "request", request.content_id()))
 
 
 # ---------------------------------------------------------------------- failures

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from embodiedsmith.episodes.store import EpisodeStore
+from embodiedsmith.flywheel.certifying import certified
 from embodiedsmith.flywheel.levels import at_level
-from embodiedsmith.forge.certificate import CertificateError, certify
 from embodiedsmith.forge.critics import critics
 from embodiedsmith.forge.state import Judge
 from embodiedsmith.runtime.files import read_json, write_json
@@ -69,14 +69,8 @@ class Variants:
         variant = limited(at_level(scenario, level), length, self._time_limit)
         seed = self._store.run.seed
         judge = Judge([c for c in critics() if c.name in JUDGES], seed=seed, anticipate=False)
-        state = judge.judge(variant, generator(seed, "variant", scenario.id, level))
-        if not state.accepted or state.context.witness is None:
-            return None
-        try:
-            proof = certify(state.context.witness, state.passed, judge.seconds(), state.context.near_misses)
-        except CertificateError:
-            return None
-        return self._store.release(variant, proof, state.context.witness)
+        made = certified(judge, variant, generator(seed, "variant", scenario.id, level))
+        return None if made is None else self._store.release(made.scenario, made.certificate, made.witness)
 
 
 def limited(scenario: Scenario, length: int, times: float) -> Scenario:
