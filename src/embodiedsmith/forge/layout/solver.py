@@ -47,7 +47,10 @@ def layout(scenario: Scenario, rng: np.random.Generator, *, anticipate: bool = T
     scenario, built = handy(scenario, built, wanted)
     scenario, built = fit.fitted(scenario, built, wanted)
     scenario, built = before.deepened(scenario, built, wanted)
-    bases = _bases(scenario, built, wanted, rng, BASES, anticipate=anticipate)
+    try:
+        bases = _bases(scenario, built, wanted, rng, BASES, anticipate=anticipate)
+    except NoPlaceError as error:
+        raise LayoutError(merged([error.failure])) from error
     surface = furniture.work_surface(Attempt(scenario, built, body, wanted, rng, 0.0))
     failures: list[Failure] = []
     for restart in range(RESTARTS):
@@ -72,11 +75,12 @@ def base_poses(scenario: Scenario, built: dict[str, Asset], rng: np.random.Gener
 
     A fixed robot stands at a side of the work surface and faces it; those poses come first from which it reaches most of what
     the task needs: grasps, handles over their way, cavities. A robot on wheels starts anywhere clear, best before the surface.
-
-    Raises:
-        LayoutError: it stands nowhere (`geometry.no_space`).
+    None where it stands nowhere.
     """
-    return _bases(_with_base(scenario, None), built, needs.read(scenario, built), rng, count, anticipate=True)
+    try:
+        return _bases(_with_base(scenario, None), built, needs.read(scenario, built), rng, count, anticipate=True)
+    except NoPlaceError:
+        return []
 
 
 def _bases(
@@ -89,10 +93,7 @@ def _bases(
     attempt.keep()
     if not attempt.roots or (attempt.surface is not None and attempt.surface not in attempt.roots):
         return []
-    try:
-        return robot.bases(attempt, count)
-    except NoPlaceError as error:
-        raise LayoutError(merged([error.failure])) from error
+    return robot.bases(attempt, count)
 
 
 def _wider(scenario: Scenario, built: dict[str, Asset], surface: str | None, restart: int) -> tuple[Scenario, dict[str, Asset]]:
