@@ -197,7 +197,7 @@ def test_a_thing_is_put_down_where_it_was_found_that_it_can_be(monkeypatch: pyte
     step = Step("place", ("mug", "table.top"))
     skills()["pick"].run(control, ("mug", "table.top"), (step,))
     promised = control.promised[step]
-    monkeypatch.setattr(place, "_spots", lambda *_: iter(()))
+    monkeypatch.setattr(place, "spots", lambda *_: iter(()))
     skills()["place"].run(control, step.args, ())
     assert step not in control.promised
     np.testing.assert_allclose(control.world.item_pose("mug")[:2, 3], promised.T_world_item[:2, 3], atol=0.005)

@@ -102,6 +102,21 @@ class Rim:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Bar:
+    """A level rod with nothing under it, to hang things over."""
+
+    name: str
+    body: str
+    center: Vec3
+    """Middle of its axis in the body's frame [m]."""
+    axis: Vec3
+    """Unit vector along it in the body's frame."""
+    radius: float
+    length: float
+    """Of what is free between its ends [m]."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class JointInfo:
     """A joint of the asset, as people think of it."""
 
@@ -120,8 +135,11 @@ class Affordances:
     supports: tuple[Support, ...] = ()
     cavities: tuple[Cavity, ...] = ()
     grasps: tuple[Grasp, ...] = ()
+    pairs: tuple[tuple[Grasp, Grasp], ...] = ()
+    """Two grasps each, far apart, that carry it with a hand at each: of what one hand alone would let tip."""
     handles: tuple[Handle, ...] = ()
     rims: tuple[Rim, ...] = ()
+    bars: tuple[Bar, ...] = ()
 
     def support(self, name: str | None = None) -> Support:
         """The support of that name, or the first; raises KeyError naming those there are."""
@@ -135,8 +153,12 @@ class Affordances:
         """The handle of that name, or the first; raises KeyError naming those there are."""
         return _named(self.handles, name, "handle")
 
+    def bar(self, name: str | None = None) -> Bar:
+        """The bar of that name, or the first; raises KeyError naming those there are."""
+        return _named(self.bars, name, "bar")
 
-_Part = TypeVar("_Part", Support, Cavity, Handle)
+
+_Part = TypeVar("_Part", Support, Cavity, Handle, Bar)
 
 
 def _named(parts: tuple[_Part, ...], name: str | None, what: str) -> _Part:

@@ -333,10 +333,10 @@ class Controller:
         """
         address = self.world.robot_qpos[self.arm]
         for _ in range(ARRIVE_STEPS):
-            if np.abs(self.world.data.qpos[address] - self._followed(self.index, goal)).max() < ARRIVE:
+            if np.abs(self.world.data.qpos[address] - self.followed(self.index, goal)).max() < ARRIVE:
                 return
             self.step(goal)
-        error = float(np.abs(self.world.data.qpos[address] - self._followed(self.index, goal)).max())
+        error = float(np.abs(self.world.data.qpos[address] - self.followed(self.index, goal)).max())
         if error > tolerance:
             raise MotionError(
                 f"{stage}.stuck", f"the arm stops {np.rad2deg(error):.1f} degrees short of its target",
@@ -390,14 +390,14 @@ class Controller:
         if base is not None:
             command[: self.base_size] = base
         if joints is not None:
-            command[self.arm] = self._followed(self.index, joints)
+            command[self.arm] = self.followed(self.index, joints)
         for arm, there in (arms or {}).items():
-            command[self.world.arm_slices[arm]] = self._followed(arm, there)
+            command[self.world.arm_slices[arm]] = self.followed(arm, there)
         for hand, part, closing in zip(self.hands, self.world.hand_slices, self.closings, strict=True):
             command[part] = hand.action(closing)
         self.session.step(command, self.label)
 
-    def _followed(self, arm: int, joints: tf.Float) -> tf.Float:
+    def followed(self, arm: int, joints: tf.Float) -> tf.Float:
         """Joints of an arm that bring its tool to where `joints` were meant to, however the body has swayed since the look."""
         if self.world.footing is None:
             return joints

@@ -10,10 +10,10 @@ import numpy as np
 
 from embodiedsmith.assets.asset import Cavity, Support
 from embodiedsmith.motion.clearing import blockers
-from embodiedsmith.motion.grasping import FINGER_ROOM
+from embodiedsmith.motion.grasping import FINGER_ROOM, pairs_fitting
 from embodiedsmith.motion.planner import Fact
 from embodiedsmith.spec import split_reference
-from embodiedsmith.tasks.liquids import is_liquid, vessels
+from embodiedsmith.tasks.flowing import is_liquid, vessels
 from embodiedsmith.tasks.registry import predicate
 from embodiedsmith.tasks.sides import SIDES
 from embodiedsmith.world import World
@@ -25,7 +25,7 @@ OPENED = 0.55  # fraction from which a part lets the hand through
 AWAY = 0.1  # fraction up to which a drawer leaves the way into what is below it free
 LEVEL = 0.02  # [m] by which a thing may seem to be above or below what it stands on
 APART = 0.001  # [m] between things that stand side by side on top of something
-DREGS = 0.02  # share of a liquid up to which a vessel counts as empty of it
+DREGS = 0.02  # share of what flows up to which a vessel counts as empty of it
 CROWDED = 0.5  # fraction of a place's area from which another thing hardly finds room
 
 
@@ -148,8 +148,9 @@ class Survey:
             self._describe_item(item)
         for item in bystanders:
             self.facts |= {("at", item, self._spot(item, place_of(world, item))), ("item_zone", item, self.zone(item))}
-        if liquids:
-            self._describe_liquids(liquids)
+        if world.flow.items:
+            self._describe_flow()
+        bars = self._describe_bars()
         self._describe_standing()
         arms = self._describe_arms()
         kinds = {
@@ -157,6 +158,7 @@ class Survey:
             "item": [*self.movable, *bystanders, *liquids],
             "part": parts,
             "place": sorted(self.places, key=self._parking),
+            "bar": bars,
             "zone": list(self._zones),
             "side": list(SIDES),
         }
@@ -274,7 +276,11 @@ class Survey:
     def _describe_item(self, item: str) -> None:
         room = self.world.robot.arm.gripper.max_width - FINGER_ROOM
         fits = any(g.width <= room for g in self.world.assets[item].affordances.grasps)
-        self.facts |= {("untopped", item), ("graspable" if fits else "bulky", item), ("item_zone", item, self.zone(item))}
+        paired = bool(pairs_fitting(self.world.robot, self.world.assets[item]))
+        taken = "graspable" if fits else "two_handed" if paired else "bulky"
+        self.facts |= {("untopped", item), (taken, item), ("item_zone", item, self.zone(item))}
+        if paired:
+            self.facts.add(("paired", item))
         if item not in self.still:
             self.facts.add(("loose", item))
         if (matter := self.world.assets[item].matter) is not None and matter.kind in ("soft", "rope"):
@@ -287,17 +293,22 @@ class Survey:
         elif predicate("upright").margin(self.world, (item,)) > 0:
             self.facts.add(("upright", item))
 
-    def _describe_liquids(self, liquids: list[str]) -> None:
-        """What holds how much of which liquid, and what it can be poured into."""
+    def _describe_flow(self) -> None:
+        """What holds which liquids and grains, and what they can be poured into."""
         world = self.world
-        assert world.liquids is not None
-        for item in self.movable:
-            held_in = vessels(world, item)
-            if held_in:
-                self.facts.add(("hollow", item))
-            for liquid in liquids:
-                if sum(world.liquids.held_by(liquid, vessel, world.data) for vessel in held_in) > DREGS:
-                    self.facts.add(("contains", item, liquid))
+        hollow = [item for item in self.movable if vessels(world, item)]
+        for item in hollow:
+            for what in world.flow.items:
+                if sum(world.flow.share(what, vessel) for vessel in vessels(world, item)) > DREGS:
+                    self.facts.add(("contains", item, what))
+                    if world.assets[item].affordances.rims:
+                        self.facts |= {("pours", item, what, target) for target in hollow if target != item}
+
+    def _describe_bars(self) -> list[str]:
+        """What things can be hung over."""
+        found = {f"{item}.{bar.name}": item for item, asset in self.world.assets.items() for bar in asset.affordances.bars}
+        self.facts |= {("bar_zone", name, self.zone(item)) for name, item in found.items()}
+        return list(found)
 
     def _describe_arms(self) -> list[str]:
         """Names of the arms of a robot that has several, and which of them holds what is held."""
@@ -306,7 +317,10 @@ class Survey:
             return []
         self.facts |= {("other_arm", a, b) for a in names for b in names if a != b}
         if self.held:
-            self.facts |= {("held_by", self.held, name) for k, name in enumerate(names) if self.held in self.world.grasped(k)}
+            holding = [name for k, name in enumerate(names) if self.held in self.world.grasped(k)]
+            self.facts |= {("held_by", self.held, name) for name in holding}
+            if len(holding) > 1:
+                self.facts.add(("in_both", self.held))
         return names
 
     def _spot(self, item: str, place: str) -> str:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from embodiedsmith.assets.asset import Grasp
-from embodiedsmith.embodiments.description import Gripper
+from embodiedsmith.assets.asset import Asset, Grasp
+from embodiedsmith.embodiments.description import Gripper, Robot
 from embodiedsmith.motion.collision import Hit
 from embodiedsmith.motion.controller import Controller, opening
 from embodiedsmith.motion.errors import MotionError
@@ -142,6 +142,14 @@ def candidates(control: Controller, item: str, *, level: bool = False) -> list[t
             found.append((len(kinds) + turn + steep, grasp, flipped))
     found.sort(key=lambda c: c[0])
     return [(grasp, T) for _, grasp, T in found]
+
+
+def pairs_fitting(robot: Robot, asset: Asset) -> tuple[tuple[Grasp, Grasp], ...]:
+    """Pairs of grasps of an asset for which a robot's hands open far enough; none for a robot with one arm."""
+    if len(robot.arms) < 2:
+        return ()
+    limit = min(arm.gripper.max_width for arm in robot.arms) - FINGER_ROOM
+    return tuple(pair for pair in asset.affordances.pairs if max(grasp.width for grasp in pair) <= limit)
 
 
 def plans(

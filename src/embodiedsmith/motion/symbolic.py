@@ -16,7 +16,7 @@ from embodiedsmith.motion.facts import FLOOR, Survey, place_of
 from embodiedsmith.motion.operators import ARRANGED, FACTS, STALE, Operator, Step
 from embodiedsmith.motion.planner import Action, Fact, Situation
 from embodiedsmith.motion.skills import skills
-from embodiedsmith.motion.wishes import Wish, contradiction, point_place, staying, ways
+from embodiedsmith.motion.wishes import Wish, bar_of, contradiction, point_place, staying, ways
 from embodiedsmith.spec import Goal, Predicate, Sequence, predicates, split_reference
 from embodiedsmith.tasks.kind import cavities
 from embodiedsmith.tasks.registry import predicate
@@ -28,6 +28,7 @@ __all__ = ["Situation", "describe", "operators", "place_of", "plan", "progress",
 _ASKED = frozenset(
     {
         "wanted_held",
+        "wanted_both",
         "wanted_near",
         "wanted_touching",
         "wanted_posed",
@@ -184,6 +185,7 @@ def _asks(world: World, wanted: tuple[Fact, ...], goal: Goal) -> set[Fact]:
     asks = {(f"wanted_{f[0]}", *f[1:]) for f in wanted if f[0] in _ARRANGES}
     asks |= {("wanted_near", *f[1:]) for f in wanted if f[0] == "touching"}  # what is to touch is brought near first
     asks |= {("wanted_held", f[1]) for f in wanted if f[0] == "held_by"}
+    asks |= {("wanted_both", f[1]) for f in wanted if f[0] == "in_both"}
     points = {p.args[0]: p for p in predicates(goal) if p.name == "at" and ("posed", p.args[0]) in wanted}
     return asks | {("wanted_posed", item, point_place(world, p)) for item, p in points.items()}
 
@@ -197,7 +199,7 @@ def _and_lasting(situation: Situation, lasting: tuple[Fact, ...]) -> Situation:
 
 def _undone(fact: Fact, situation: Situation) -> bool:
     """Whether what a stage wants undoes a fact, or needs to."""
-    placed = {f[1] for f in situation.wanted if f[0] in ("at", "holding", "held_by", *STALE)}
+    placed = {f[1] for f in situation.wanted if f[0] in ("at", "holding", "held_by", "in_both", *STALE)}
     match fact[0]:
         case "opened":
             return ("shut", fact[1]) in situation.wanted
@@ -229,6 +231,8 @@ def _correct(facts: set[Fact], world: World, p: Predicate, survey: Survey) -> No
                 facts.add(("posed", p.args[0]) if p.name == "at" else ("beside", *p.args, p.name))
         case "folded" | "covers" if holds(*p.args):
             facts.add(("folded" if p.name == "folded" else "draped", *p.args))
+        case "hung" if holds(*p.args):
+            facts.add(("hung", p.args[0], bar_of(world, p.args[1])))
         case "straightened" if holds(*p.args):
             facts.add(("straight", *p.args))
         case "inside" if _stands_on(survey, *p.args) and holds(*p.args):

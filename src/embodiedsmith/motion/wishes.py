@@ -113,6 +113,19 @@ def _want_hand(arm: str) -> Callable[[Wish, Predicate], Iterable[Fact]]:
     return facts
 
 
+def bar_of(world: World, reference: str) -> str:
+    """A bar as `item.bar`, meant by an item or a part of it."""
+    item, part = split_reference(reference)
+    return f"{item}.{world.assets[item].affordances.bar(part).name}"
+
+
+def _want_both(wish: Wish, p: Predicate) -> Iterable[Fact]:
+    if ("paired", p.args[0]) not in wish.facts:
+        said = f"{wish.world.robot.name} does not hold {p.args[0]} with two hands"
+        raise MotionError("plan.unsupported", said, subjects=p.args)
+    return [("in_both", p.args[0])]
+
+
 def point_place(world: World, p: Predicate) -> str:
     point = np.array([p.params[axis] for axis in "xyz"])
     return place_at(world, p.args[0], point, float(point[2]) + world.assets[p.args[0]].extents[0][2])
@@ -145,9 +158,11 @@ WANTED: dict[str, Callable[[Wish, Predicate], Iterable[Fact]]] = {
     "straightened": lambda _, p: [("straight", p.args[0])],
     "in_left_hand": _want_hand("left"),
     "in_right_hand": _want_hand("right"),
+    "in_both_hands": _want_both,
     "upright": lambda _, p: [("upright", p.args[0])],
     "folded": lambda _, p: [("folded", p.args[0])],
     "covers": lambda _, p: [("draped", *p.args)],
+    "hung": lambda wish, p: [("hung", p.args[0], bar_of(wish.world, p.args[1]))],
     "near": lambda _, p: [("near", *p.args)],
     "between": lambda _, p: [("between", *p.args)],
     "touching": lambda _, p: [("touching", *p.args)],
@@ -213,9 +228,9 @@ def contradiction(situation: Situation) -> tuple[Fact, Fact] | None:
         names = {first[0], second[0]}
         alike = first[1] == second[1]
         one_item_twice = names == {"at"} and alike
-        two_in_hand = names == {"holding"} or (names <= {"holding", "held_by"} and not alike)
+        two_in_hand = names == {"holding"} or (names <= {"holding", "held_by", "in_both"} and not alike)
         by_two_arms = names == {"held_by"} and alike
-        in_hand_and_put = "at" in names and bool(names & {"holding", "held_by", "squeezed"}) and alike
+        in_hand_and_put = "at" in names and bool(names & {"holding", "held_by", "in_both", "squeezed"}) and alike
         open_and_shut = names == {"opened", "shut"} and alike
         if one_item_twice or two_in_hand or by_two_arms or in_hand_and_put or open_and_shut or _on_two_sides(first, second):
             return first, second

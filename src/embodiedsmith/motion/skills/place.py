@@ -8,7 +8,7 @@ from itertools import chain, islice
 
 import numpy as np
 
-from embodiedsmith.motion import arms, arranging, clearing, placing
+from embodiedsmith.motion import arms, arranging, carrying, clearing, placing
 from embodiedsmith.motion.controller import CARE, Controller
 from embodiedsmith.motion.detours import detour
 from embodiedsmith.motion.errors import MotionError
@@ -24,6 +24,7 @@ from embodiedsmith.tasks.registry import predicate
 WAIT = 6  # control steps for a released item to come to rest
 RELEASE = 5  # control steps for the fingers to open
 RETRIES = 3
+BOTH = 200  # spots looked at for what both hands hold
 PLAIN = 6  # spots looked at for one that the arm gets to without a sampled path
 
 
@@ -33,7 +34,7 @@ def place_plan(control: Controller, step: Step, load: Load, tally: Tally, *, mos
     Raises:
         MotionError: there is no such spot, whatever is in the way.
     """
-    return next(placing.plans(control, load, _spots(control, step, load), _carrier(control, step), tally, most=most), None)
+    return next(placing.plans(control, load, spots(control, step, load), carrier(control, step), tally, most=most), None)
 
 
 def place_of_item(item: str, steps: tuple[Step, ...]) -> Step | None:
@@ -55,7 +56,7 @@ def _place(control: Controller, step: Step) -> str:
     return arranging.surface_of(control, step) if arranging.arranges(step) else step.args[1]
 
 
-def _carrier(control: Controller, step: Step) -> str:
+def carrier(control: Controller, step: Step) -> str:
     """Whose contact with the item ends a place step."""
     owner = split_reference(_place(control, step))[0]
     return "world" if owner == FLOOR else owner
@@ -71,7 +72,8 @@ def through_front(control: Controller, step: Step) -> bool:
     return cavity is not None and cavity.opening[2] < placing.UPWARDS
 
 
-def _spots(control: Controller, step: Step, load: Load) -> Iterator[Spot]:
+def spots(control: Controller, step: Step, load: Load) -> Iterator[Spot]:
+    """Where a place step may put a load, best first."""
     if arranging.arranges(step):
         return clearing.free_first(control, load.item, arranging.spots(control, load, arranging.wanted(control, step)))
     if step.skill == "place_at":
@@ -84,7 +86,8 @@ def _spots(control: Controller, step: Step, load: Load) -> Iterator[Spot]:
 
 
 def put_down(control: Controller, step: Step) -> None:
-    """Do a place step with what is in the hand, at the spot it was picked for; one whose way is blocked is followed by the next.
+    """Do a place step with what is in the hand, or in both, at the spot it was picked for; when the way there is blocked, at
+    the next.
 
     Raises:
         MotionError: typed by the step's skill.
@@ -99,8 +102,12 @@ def put_down(control: Controller, step: Step) -> None:
     control.look()
     load = Load(held.item, control.world.item_pose(held.item), held.T_tcp_item, control.closing)
     promised = control.promised.pop(step, None)
-    spots = chain([] if promised is None else [promised], _spots(control, step, load))
-    found = placing.plans(control, load, spots, _carrier(control, step), tally)
+    wanted = chain([] if promised is None else [promised], spots(control, step, load))
+    if len(carrying.holders(control, held.item)) > 1:
+        owner = carrier(control, step)
+        carrying.put_down(control, held.item, islice(wanted, BOTH), owner, stage=step.skill, about=things_of(step)[1:])
+        return
+    found = placing.plans(control, load, wanted, carrier(control, step), tally)
     sampled: list[PlacePlan] = []
     for plan in islice(found, PLAIN):
         control.look()
