@@ -398,6 +398,18 @@ def test_words_choose_the_setting(text: str, setting: str, surface: str) -> None
     assert scene.items[0].fixed and scene.items[0].parent is None
 
 
+def test_things_are_seen_on_what_they_stand_on() -> None:
+    for seed in range(20):
+        scene = propose("put the spoon next to the plate", seed=seed).scenario.scene
+        table, *things = scene.items
+        colors = {i.id: i.asset.color for i in things if i.asset.color}
+        assert table.asset.color and {"spoon", "plate"} <= colors.keys()
+        assert not [name for name, color in colors.items() if assets.similar(color, table.asset.color)], (seed, colors)
+        said = propose("put the black spoon on the white plate", seed=seed).scenario.scene.items[0].asset.color
+        assert said is not None and not assets.similar(said, "black") and not assets.similar(said, "white")
+    assert propose("put the black spoon on the plate on the black table").scenario.scene.items[0].asset.color == "black"  # as asked
+
+
 def lying_about(text: str, seed: int) -> list[Item]:
     scenario = propose(text, seed).scenario
     meant = {arg.partition(".")[0] for p in _predicates(scenario.task.goal) for arg in p.args}

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 Rgba = tuple[float, float, float, float]
 Language = Literal["en", "zh"]
@@ -38,3 +42,21 @@ COLORS: dict[str, Color] = {
     "cyan": _color(0.10, 0.66, 0.70, ("cyan", "turquoise", "teal"), ("青色", "青", "蓝绿色", "青色的")),
 }
 """Every colour the catalogue knows, by its name in an `AssetSpec`."""
+SIMILAR = 25.0
+"""Distance in CIELAB [-] below which a thing is hard to make out before a surface."""
+
+
+def similar(one: str, other: str) -> bool:
+    """Whether a thing of the one colour is hard to make out on the other, in shade and at 128 x 128 pixels."""
+    return float(np.linalg.norm(_lab(one) - _lab(other))) < SIMILAR
+
+
+@cache
+def _lab(name: str) -> NDArray[np.float64]:
+    """A colour in CIELAB (1976), white point D65; from sRGB as in IEC 61966-2-1."""
+    encoded = np.array(COLORS[name].rgba[:3])
+    linear = np.where(encoded <= 0.04045, encoded / 12.92, ((encoded + 0.055) / 1.055) ** 2.4)
+    to_xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+    relative = to_xyz @ linear / to_xyz.sum(axis=1)
+    x, y, z = np.where(relative > (6 / 29) ** 3, np.cbrt(relative), relative / (3 * (6 / 29) ** 2) + 4 / 29)
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])

@@ -10,6 +10,7 @@ import numpy as np
 from embodiedsmith.assets import Asset, Category, build, categories
 from embodiedsmith.assets.category import InvalidAsset
 from embodiedsmith.forge.agents.effects import Effect, goal_of, split
+from embodiedsmith.forge.agents.painting import Painter
 from embodiedsmith.forge.agents.stage import Stage
 from embodiedsmith.forge.agents.things import Ref, Thing
 from embodiedsmith.forge.language.clauses import SURFACES
@@ -33,10 +34,6 @@ USUAL = (0, 3)
 """Fewest and most things lying about."""
 FULL, HEAPED = 0.5, 0.6
 """Shares of what holds a liquid, and of what it is poured into, that it fills."""
-USUAL_FOOD = 0.6
-"""Chance that food has its usual colour."""
-SAME = 0.7
-"""Chance that one more of several like things has the colour of the first."""
 TWIN = 0.3
 """Chance that one of them is the like of a thing whose colour was said, in another colour."""
 
@@ -53,15 +50,14 @@ class Furnishing:
         self.rng = self.stage.rng
         self.surface = self._main_surface()
         self.others: list[Thing] = []
-        self.said = [(thing.category, thing.color) for thing in self.stage.things if thing.color]
-        """Categories with the colours that the brief gives them."""
+        self.painter = Painter(self.stage, self.effects, self.surface)
         self.sized = {thing for thing in self.stage.things if thing.size is not None}
         """Things whose size the brief says."""
 
     def run(self) -> SceneSpec:
         """The scene without poses; ids are given to every thing on the way."""
         self._start_places()
-        for thing in self.stage.things:
+        for thing in sorted(self.stage.things, key=lambda thing: thing.category not in SURFACES):
             if not thing.liquid:
                 self._vary(thing)
         for thing in self.stage.things:
@@ -159,7 +155,7 @@ class Furnishing:
         """Draw the colour and the exact size of a thing where nobody said them."""
         category = categories()[thing.category]
         if thing.color is None:
-            thing.color = None if thing.material else self._color(thing)
+            thing.color = None if thing.material else self.painter.color(thing, (*self.stage.things, *self.others))
         if thing.size is None:
             self._try(thing, _scaled(category, float(self.rng.uniform(*SCALE))))
         if thing.asset.joints:
@@ -181,34 +177,6 @@ class Furnishing:
         jug = Thing("jug", spoken=False)
         self.stage.things.append(jug)
         return jug
-
-    def _color(self, thing: Thing) -> str | None:
-        """A colour that nobody asked for in this category; None: its usual one, which for food is the likelier.
-
-        Several of a category that do not all play the same part in the goal differ in colour; else they may share one.
-        """
-        category = categories()[thing.category]
-        others = [
-            other for other in (*self.stage.things, *self.others) if other.category == thing.category and other is not thing
-        ]
-        said = {color for name, color in self.said if name == category.name}
-        colors = [color for color in category.colors if color not in said and (others or color not in category.names["en"])]
-        alike = len({self._part_played(other) for other in (*others, thing)}) == 1
-        if others and alike and others[0].color and others[0].color in colors and self.rng.random() < SAME:
-            return others[0].color
-        if others and not alike:
-            colors = [color for color in colors if color not in {other.color for other in others}] or colors
-        usual = not others and "food" in category.tags and category.colors[0] not in said and self.rng.random() < USUAL_FOOD
-        return None if usual or not colors else str(self.rng.choice(colors))
-
-    def _part_played(self, thing: Thing) -> frozenset[tuple[str, int, tuple[Ref, ...]]]:
-        """What the goal wants of a thing, so that things of which it wants the same need not be told apart."""
-        return frozenset(
-            (effect.name, place, tuple(other for other in effect.args if other.thing is not thing))
-            for effect in self.effects
-            for place, ref in enumerate(effect.args)
-            if ref.thing is thing
-        )
 
     def _try(self, thing: Thing, params: dict[str, ParamValue]) -> None:
         """Change parameters, unless the thing could not be built, held or referred to any more."""

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from embodiedsmith import embodiments
-from embodiedsmith.assets import Category, build, categories
+from embodiedsmith.assets import Category, build, categories, similar
 from embodiedsmith.assets.category import InvalidAsset
 from embodiedsmith.forge.agents.agent import Case, Draft, Repair
-from embodiedsmith.forge.agents.furnish import SCALE, USUAL_FOOD
+from embodiedsmith.forge.agents.furnish import SCALE
+from embodiedsmith.forge.agents.painting import USUAL_FOOD
 from embodiedsmith.forge.agents.rule import LEAST_SECONDS, SKILL_SECONDS
 from embodiedsmith.forge.asked import only_the_goal
 from embodiedsmith.forge.auto import sense
@@ -117,7 +118,7 @@ class AutoAgent:
         for name in chosen:
             category = categories()[name]
             lies: dict[str, ParamValue] = {"lying": True} if "lying" in category.params else {}
-            spec = AssetSpec(category=name, params=lies, **_looks(category, rng))
+            spec = AssetSpec(category=name, params=lies, **_looks(category, surface.asset, rng))
             found.append(Item(id=name, asset=spec, parent=surface.id))
         while found and sense.room_taken(found, surface.id) > left:
             found.pop()
@@ -134,10 +135,11 @@ def _scaled(category: Category, factor: float) -> dict[str, ParamValue]:
     return scaled
 
 
-def _looks(category: Category, rng: np.random.Generator) -> dict[str, str]:
-    """A colour, or now and then a material instead; food mostly has its usual looks."""
+def _looks(category: Category, surface: AssetSpec, rng: np.random.Generator) -> dict[str, str]:
+    """A colour to be seen on the surface, or now and then a material instead; food mostly has its usual looks."""
     if sense.is_food(category) and rng.random() < USUAL_FOOD:
         return {}
     if rng.random() < OTHER_MATERIAL:
         return {"material": str(rng.choice(category.materials))}
-    return {"color": str(rng.choice(category.colors))}
+    ground = surface.color or categories()[surface.category].colors[0]
+    return {"color": str(rng.choice([c for c in category.colors if not similar(c, ground)] or category.colors))}

@@ -12,8 +12,8 @@ from typing import Literal
 
 import numpy as np
 
-from embodiedsmith.assets import build, categories
-from embodiedsmith.forge.agents.furnish import USUAL_FOOD
+from embodiedsmith.assets import build, categories, similar
+from embodiedsmith.forge.agents.painting import USUAL_FOOD
 from embodiedsmith.forge.auto import sense
 from embodiedsmith.forge.auto.cells import (
     HORIZONS,
@@ -463,11 +463,14 @@ class _Draft:
         return name
 
     def _color(self, category: str, like: list[Item]) -> str | None:
-        """A colour no other of its kind has; None: the usual one, which for food is the likelier."""
+        """A colour no other of its kind has, seen on the work surface; None: the usual one, which for food is the likelier."""
         known = categories()[category]
         free = [c for c in known.colors if c not in {i.asset.color or known.colors[0] for i in like}]
         if not free:
             raise _NothingFits
+        if self.surface:
+            ground = categories()[self.items[self.surface].asset.category].colors[0]
+            free = [c for c in free if not similar(c, ground)] or free
         if not like and (known.role == "furniture" or (sense.is_food(known) and self.rng.random() < USUAL_FOOD)):
             return None
         return free[int(self.rng.integers(len(free)))]
