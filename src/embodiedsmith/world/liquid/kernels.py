@@ -26,6 +26,8 @@ if not numba.config.CACHE_DIR:  # beside the code it could be read-only
     numba.config.CACHE_DIR = str(cache_directory() / "numba")
 
 jit: Any = numba.njit(fastmath=True, cache=True, error_model="numpy")
+inlined: Any = numba.njit(fastmath=True, cache=True, error_model="numpy", forceinline=True)
+"""For what is called per particle with many arrays: handing them over costs several times what is done with them."""
 f4 = np.float32
 
 MOST_NEIGHBOURS = 62
@@ -34,7 +36,7 @@ GRID, BOX = 0, 1
 FAR = 0.02  # [m] beyond a collider's bounding ball where nothing is looked up
 
 
-@jit
+@inlined
 def _in_grid(values, at, nx, ny, nz, lx, ly, lz, per_cell, x, y, z):
     """Signed distance and its gradient (not of unit length) by trilinear interpolation; beyond the grid, that of its edge."""
     u = min(max((x - lx) * per_cell, f4(0)), f4(nx - 1.001))
@@ -54,7 +56,7 @@ def _in_grid(values, at, nx, ny, nz, lx, ly, lz, per_cell, x, y, z):
     return c0 + (c1 - c0) * u, c1 - c0, gy, gz
 
 
-@jit
+@inlined
 def _in_box(hx, hy, hz, x, y, z):
     """Signed distance to a box of those half extents and its gradient, of unit length."""
     dx, dy, dz = abs(x) - hx, abs(y) - hy, abs(z) - hz
@@ -71,7 +73,7 @@ def _in_box(hx, hy, hz, x, y, z):
     return s, sx * px / s, sy * py / s, sz * pz / s
 
 
-@jit
+@inlined
 def _distance(c, kinds, numbers, values, x, y, z):
     if kinds[c, 0] == 1:
         return _in_box(numbers[c, 0], numbers[c, 1], numbers[c, 2], x, y, z)
@@ -81,23 +83,29 @@ def _distance(c, kinds, numbers, values, x, y, z):
     )  # fmt: skip
 
 
-@jit
+@inlined
 def _carry(
-    i, ax, ay, az, x, y, z, kinds, numbers, values, close, R0, T0, R1, T1, com, load, radius, stride, force, rough, clear, first
+    i, ax, ay, az, x, y, z, kinds, numbers, values, close, R0, T0, R1, T1, com, load, radius, stride, force, rough, clear, still
 ):
     """Where a particle that goes from (ax, ay, az) to (x, y, z) ends, while colliders go from frames R0, T0 to R1, T1.
 
-    `clear[c, i]` is how far the particle may still go without meeting collider c: look-ups are spared while it lasts. What
-    the colliders are pushed with is added to `load` (force and torque about `com`).
+    `clear[c, i]` is how far the particle may still go without meeting collider c: look-ups are spared while it lasts, if
+    colliders stand `still`. What the colliders are pushed with is added to `load` (force and torque about `com`).
     """
+    dx, dy, dz = x - ax, y - ay, z - az
+    moved = math.sqrt(dx * dx + dy * dy + dz * dz)
     for c in close:
+        if still and moved < clear[c, i]:
+            clear[c, i] -= moved
+            continue
         dx, dy, dz = x - T1[c, 0], y - T1[c, 1], z - T1[c, 2]
         bx = R1[c, 0, 0] * dx + R1[c, 1, 0] * dy + R1[c, 2, 0] * dz
         by = R1[c, 0, 1] * dx + R1[c, 1, 1] * dy + R1[c, 2, 1] * dz
         bz = R1[c, 0, 2] * dx + R1[c, 1, 2] * dy + R1[c, 2, 2] * dz
         ex, ey, ez = bx - numbers[c, 4], by - numbers[c, 5], bz - numbers[c, 6]
-        if math.sqrt(ex * ex + ey * ey + ez * ez) - numbers[c, 7] > f4(FAR):
-            clear[c, i] = 0
+        off = math.sqrt(ex * ex + ey * ey + ez * ez) - numbers[c, 7] - radius
+        if off > f4(FAR):
+            clear[c, i] = off
             continue
         dx, dy, dz = ax - T0[c, 0], ay - T0[c, 1], az - T0[c, 2]
         px = R0[c, 0, 0] * dx + R0[c, 1, 0] * dy + R0[c, 2, 0] * dz
@@ -105,13 +113,12 @@ def _carry(
         pz = R0[c, 0, 2] * dx + R0[c, 1, 2] * dy + R0[c, 2, 2] * dz
         sx, sy, sz = bx - px, by - py, bz - pz
         way = math.sqrt(sx * sx + sy * sy + sz * sz)
-        if not first and way < clear[c, i]:
-            clear[c, i] -= way
-            continue
-        s, gx, gy, gz = _distance(c, kinds, numbers, values, px, py, pz)
-        if s - radius > way:
-            clear[c, i] = s - radius - way
-            continue
+        s, gx, gy, gz = f4(0), f4(0), f4(0), f4(0)
+        if way > stride:  # else the one look-up at its end says as much
+            s, gx, gy, gz = _distance(c, kinds, numbers, values, px, py, pz)
+            if s - radius > way:
+                clear[c, i] = s - radius - way
+                continue
         count = min(max(math.ceil(way / stride), 1), 16)
         part = f4(1) / f4(count)
         sx, sy, sz = sx * part, sy * part, sz * part
@@ -158,7 +165,7 @@ def predict(P, x, v, dt, gravity, kinds, numbers, values, close, R0, T0, R1, T1,
         v[i, 2] -= gravity * dt
         a, b, c = _carry(
             i, x[i, 0], x[i, 1], x[i, 2], x[i, 0] + v[i, 0] * dt, x[i, 1] + v[i, 1] * dt, x[i, 2] + v[i, 2] * dt,
-            kinds, numbers, values, close, R0, T0, R1, T1, com, load, radius, stride, force, rough, clear, True,
+            kinds, numbers, values, close, R0, T0, R1, T1, com, load, radius, stride, force, rough, clear, False,
         )  # fmt: skip
         P[0, i], P[1, i], P[2, i] = a, b, max(c, radius)
 
@@ -185,42 +192,45 @@ def cell_keys(P, h, keys):
 
 
 @jit
-def _first_at_least(keys, wanted):
-    low, high = 0, keys.shape[0]
-    while low < high:
-        middle = (low + high) >> 1
-        if keys[middle] < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+def neighbours(X, h, keys, stride_x, stride_y, near, count):
+    """Indices `near` (n, 62) and number `count` (n,) of particles closer than `h`, by the sorted cells `keys` (n,).
 
-
-@jit
-def neighbours(X, h, keys, stride_x, stride_y, near, count, squares):
-    """Indices `near` (n, 64) and number `count` (n,) of particles closer than `h`, by the sorted cells `keys` (n,)."""
+    Each pair is looked at from its first particle: the rest of its own column of cells, and the four columns after it.
+    """
     h2 = h * h
     n = X.shape[1]
-    begin = np.empty(9, np.int64)
-    end = np.empty(9, np.int64)
-    last = np.int64(-1)
+    squares = np.empty(n, np.float32)
+    found = np.empty(n + 1, np.int32)
+    ahead = (0, stride_y, stride_x - stride_y, stride_x, stride_x + stride_y)
+    begin = np.zeros(5, np.int64)
+    end = np.zeros(5, np.int64)
+    count[:] = 0
     for i in range(n):
-        if keys[i] != last:
-            last = keys[i]
-            for k in range(9):
-                column = last + (k // 3 - 1) * stride_x + (k % 3 - 1) * stride_y
-                begin[k] = _first_at_least(keys, column - 1)
-                end[k] = _first_at_least(keys, column + 2)
+        for k in range(5):  # cells are in order, and so are the columns beside them
+            column = keys[i] + ahead[k]
+            while begin[k] < n and keys[begin[k]] < column - 1:
+                begin[k] += 1
+            while end[k] < n and keys[end[k]] < column + 2:
+                end[k] += 1
+        begin[0] = i + 1
         x, y, z = X[0, i], X[1, i], X[2, i]
-        c = 0
-        for k in range(9):
+        m = 0
+        for k in range(5):
             s, e = begin[k], end[k]
             for j in range(s, e):
                 squares[j - s] = (x - X[0, j]) ** 2 + (y - X[1, j]) ** 2 + (z - X[2, j]) ** 2
             for j in range(s, e):
+                found[m] = j
+                m += squares[j - s] < h2
+        c = count[i]
+        for k in range(m):
+            j = found[k]
+            if c < MOST_NEIGHBOURS:
                 near[i, c] = j
-                c += (squares[j - s] < h2) & (j != i)
-                c = min(c, MOST_NEIGHBOURS)
+                c += 1
+            if count[j] < MOST_NEIGHBOURS:
+                near[j, count[j]] = i
+                count[j] += 1
         count[i] = c
 
 
@@ -250,10 +260,8 @@ def pressures(X, near, count, h, poly, spiky, own, soft, out):
 
 
 @jit
-def spread(
-    X, near, count, h, spiky, push, Y, kinds, numbers, values, close, R, T, com, load, radius, stride, force, rough, clear
-):
-    """Move particles apart by their pressures `push` (n,): Y (3, n) from X (3, n), colliders standing still."""
+def spread(X, near, count, h, spiky, push, Y):
+    """Move particles apart by their pressures `push` (n,): Y (3, n) from X (3, n), as if there were no colliders."""
     zero = f4(0)
     for i in range(X.shape[1]):
         x, y, z, mine = X[0, i], X[1, i], X[2, i], push[i]
@@ -267,9 +275,16 @@ def spread(
             dx += rx * t
             dy += ry * t
             dz += rz * t
+        Y[0, i], Y[1, i], Y[2, i] = x + dx, y + dy, z + dz
+
+
+@jit
+def keep_out(X, Y, kinds, numbers, values, close, R, T, com, load, radius, stride, force, rough, clear):
+    """Stop particles that go from X to Y (3, n) at colliders, which stand still, and at the floor; Y is overwritten."""
+    for i in range(X.shape[1]):
         a, b, c = _carry(
-            i, x, y, z, x + dx, y + dy, z + dz, kinds, numbers, values, close, R, T, R, T, com, load, radius, stride, force,
-            rough, clear, False,
+            i, X[0, i], X[1, i], X[2, i], Y[0, i], Y[1, i], Y[2, i], kinds, numbers, values, close, R, T, R, T, com, load,
+            radius, stride, force, rough, clear, True,
         )  # fmt: skip
         Y[0, i], Y[1, i], Y[2, i] = a, b, max(c, radius)
 

@@ -160,12 +160,13 @@ class CpuSolver:
         strides = kernels.cell_keys(P, self._h, keys)
         order = np.argsort(keys, kind="stable")
         X, clear = np.ascontiguousarray(P[:, order]), np.ascontiguousarray(clear[:, order])
-        near, count = np.empty((n, kernels.MOST_NEIGHBOURS + 2), np.int32), np.empty(n, np.int32)
-        kernels.neighbours(X, self._h, keys[order], *strides, near, count, np.empty(n, np.float32))
+        near, count = np.empty((n, kernels.MOST_NEIGHBOURS), np.int32), np.empty(n, np.int32)
+        kernels.neighbours(X, self._h, keys[order], *strides, near, count)
         push, Y = np.empty(n, np.float32), np.empty_like(X)
         for _ in range(options.iterations):
             kernels.pressures(X, near, count, self._h, self._poly, self._spiky, self._own, self._soft, push)
-            kernels.spread(X, near, count, self._h, self._spiky, push, Y, *world, after.R, after.p, *contact, clear)
+            kernels.spread(X, near, count, self._h, self._spiky, push, Y)
+            kernels.keep_out(X, Y, *world, after.R, after.p, *contact, clear)
             X, Y = Y, X
         kernels.finish(
             self.x, self.v, X, order, near, count, self._h, dt32, np.float32(options.viscosity), np.float32(options.fastest), Y
