@@ -93,7 +93,7 @@ def test_no_near_miss_is_accepted(name: str, args: tuple[str, ...], params: dict
 
 def test_what_makes_no_sense_is_said() -> None:
     assets = fresh().assets
-    assert "'jug' is no liquid" in predicate("poured").faults(assets, ("jug", "bowl"), {})[0]
+    assert "'jug' is neither liquid nor grains" in predicate("poured").faults(assets, ("jug", "bowl"), {})[0]
     assert "nothing can be put inside 'table'" in predicate("poured").faults(assets, ("water", "table"), {})[0]
     assert "fraction above 0" in predicate("poured").faults(assets, ("water", "bowl"), {"fraction": 1.5})[0]
     assert "tolerance" in predicate("poured").faults(assets, ("water", "bowl"), {"tolerance": 2.0})[0]

@@ -1,7 +1,7 @@
 """Grains: many small spheres that roll on each other.
 
 The root has no shape and does not move; every grain moves along three slides and turns in a ball joint, which together are what a
-free body does. They begin apart, in layers that widen upwards as a bowl does, and fall into what they are in.
+free body does. They begin apart, in level layers that may widen upwards as a bowl does, and fall into what they are in.
 """
 
 from __future__ import annotations
@@ -20,11 +20,9 @@ ROLLING = 0.1
 """[s] Time in which a grain's own spinning dies away: real grains are not round."""
 PITCH = 1.05
 """Distance of grains to begin with, in diameters."""
-WIDENING = 0.4
-"""How much the layers widen with height [m/m]."""
 
 
-def grains(fragment: Fragment, *, count: int, radius: float, spread: float) -> Asset:
+def grains(fragment: Fragment, *, count: int, radius: float, spread: float, widening: float) -> Asset:
     """Finish an asset that is nothing but grains.
 
     Args:
@@ -32,8 +30,9 @@ def grains(fragment: Fragment, *, count: int, radius: float, spread: float) -> A
         count: How many.
         radius: Of each [m].
         spread: Radius of the lowest layer of centres [m].
+        widening: By how much layers widen with height [m/m].
     """
-    centers = _layers(count, radius, spread)
+    centers = _layers(count, radius, spread, widening)
     finish = fragment.main
     part = solids.sphere_inertial(radius, finish.material.density, (0.0, 0.0, 0.0))
     root = fragment.mjspec.body("root")
@@ -57,14 +56,14 @@ def grains(fragment: Fragment, *, count: int, radius: float, spread: float) -> A
     )  # fmt: skip
 
 
-def _layers(count: int, radius: float, spread: float) -> NDArray[np.float64]:
+def _layers(count: int, radius: float, spread: float, widening: float) -> NDArray[np.float64]:
     """Centres (count, 3) [m] of grains in level layers, from z = radius upwards, each in rows that are staggered."""
     pitch = 2 * radius * PITCH
     rows: list[NDArray[np.float64]] = []
     total, layer = 0, 0
     while total < count:
         height = radius + layer * pitch
-        wide = spread + WIDENING * height
+        wide = spread + widening * height
         steps = np.arange(-int(wide / pitch) - 1, int(wide / pitch) + 2)
         x, y = np.meshgrid(steps, steps, indexing="ij")
         row = [(x + 0.5 * (y % 2)) * pitch, y * pitch * np.sqrt(0.75), np.full(x.shape, height)]

@@ -13,6 +13,7 @@ from embodiedsmith.motion.clearing import blockers
 from embodiedsmith.motion.grasping import FINGER_ROOM, pairs_fitting
 from embodiedsmith.motion.planner import Fact
 from embodiedsmith.spec import split_reference
+from embodiedsmith.tasks.cradling import carried_by_robot
 from embodiedsmith.tasks.flowing import is_liquid, vessels
 from embodiedsmith.tasks.registry import predicate
 from embodiedsmith.tasks.sides import SIDES
@@ -288,6 +289,8 @@ class Survey:
         if item == self.held:
             return
         self.facts.add(("at", item, self._spot(item, self.at[item])))
+        if item in self.world.in_hand and carried_by_robot(self.world, item)():
+            self.facts.add(("cradled", item))
         if item in self.world.sheets:
             self.facts.add(("cloth", item))
         elif predicate("upright").margin(self.world, (item,)) > 0:

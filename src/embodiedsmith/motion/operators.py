@@ -58,6 +58,8 @@ FACTS: dict[str, tuple[str, ...]] = {
     "squeezed": ("item",),
     "rope": ("item",),
     "straight": ("item",),
+    "cradled": ("item",),
+    "reoriented": ("item",),
     "wanted_held": ("item",),
     "wanted_near": ("item", "item"),
     "wanted_beside": ("item", "item", "side"),

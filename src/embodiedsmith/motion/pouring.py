@@ -82,7 +82,7 @@ def plan_pour(control: Controller, vessel: str, target: str) -> PourPlan:
         MotionError: `pour.no_rim`, `pour.unreachable`, `pour.blocked`.
     """
     world, held = control.world, control.held
-    assert held is not None and world.liquids is not None
+    assert held is not None
     rim = _rim(control, vessel)
     if rim is None:
         raise MotionError("pour.no_rim", f"{vessel} has no rim to pour from", subjects=(vessel,))
@@ -108,14 +108,14 @@ def plan_pour(control: Controller, vessel: str, target: str) -> PourPlan:
 def _outline(control: Controller, vessel: str) -> tf.Float:
     """Points (n, 3) on a vessel and on the hand that holds it, in the vessel's root frame [m]."""
     world = control.world
-    liquids, model, data = world.liquids, world.model, world.data
-    assert liquids is not None
+    model, data = world.model, world.data
     hand = int(model.site_bodyid[world.tcp_sites[control.index]])
     T = tf.inverse(world.item_pose(vessel))
+    solid = set(model.geom_bodyid[(model.geom_contype | model.geom_conaffinity) != 0].tolist())
     found = []
-    for body in liquids.bodies:
-        if body in world.items[vessel].bodies or body == hand or int(model.body_parentid[body]) == hand:
-            points = liquids.shell(body) @ data.xmat[body].reshape(3, 3).T + data.xpos[body]
+    for body in [*world.items[vessel].bodies.tolist(), hand, *np.flatnonzero(model.body_parentid == hand).tolist()]:
+        if body in solid:
+            points = world.flow.vessels.shell(body) @ data.xmat[body].reshape(3, 3).T + data.xpos[body]
             found.append(points @ T[:3, :3].T + T[:3, 3])
     return np.concatenate(found)
 

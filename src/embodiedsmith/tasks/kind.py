@@ -17,9 +17,9 @@ Params = Mapping[str, float]
 Assets = Mapping[str, Asset]
 """Item id to built asset."""
 
-Need = Literal["movable", "support", "cavity", "joint", "cloth", "liquid", "thing"]
-"""What an argument must have: `movable`, not furniture; `support`, `cavity`, `joint`, that affordance (the part, when the
-reference names one, is one of these); `cloth`, to be a sheet; `liquid`, to be one; `thing`, nothing."""
+Need = Literal["movable", "support", "cavity", "joint", "bar", "cloth", "flowing", "thing"]
+"""What an argument must have: `movable`, not furniture; `support`, `cavity`, `joint`, `bar`, that affordance (the part, when the
+reference names one, is one of these); `cloth`, to be a sheet; `flowing`, to be liquid or grains; `thing`, nothing."""
 
 HELD = -0.01
 """Margin [m] of "has been put" while both fingers still touch the thing: they have that far to go to let go of it clearly."""
@@ -188,6 +188,7 @@ _LACKS = {
     "support": "nothing can be put on '{}'",
     "cavity": "nothing can be put inside '{}'",
     "joint": "'{}' has no door or drawer",
+    "bar": "nothing can be hung on '{}'",
 }
 
 
@@ -196,7 +197,7 @@ def _role_fault(role: Role, reference: str, assets: Assets) -> str | None:
     if item not in assets:
         return f"{role.name} '{reference}': no item '{item}'; items are {sorted(assets)}"
     asset = assets[item]
-    if role.need in ("movable", "cloth", "liquid", "thing"):
+    if role.need in ("movable", "cloth", "flowing", "thing"):
         if part:
             return f"{role.name} '{reference}' must be a whole item, not a part of one"
         if role.need == "movable" and asset.fixed:
@@ -205,8 +206,9 @@ def _role_fault(role: Role, reference: str, assets: Assets) -> str | None:
         if role.need == "cloth" and not sheet:
             return f"{role.name} '{reference}' is no cloth"
         liquid = asset.matter is not None and asset.matter.kind == "liquid"
-        if role.need == "liquid" and not liquid:
-            return f"{role.name} '{reference}' is no liquid"
+        grains = asset.matter is not None and asset.matter.kind == "grains"
+        if role.need == "flowing" and not (liquid or grains):
+            return f"{role.name} '{reference}' is neither liquid nor grains"
         if role.need == "movable" and liquid:
             return f"{role.name} '{reference}' is liquid: it can only be poured"
         if role.need == "movable" and sheet:
@@ -247,5 +249,7 @@ def part_names(asset: Asset, need: Need) -> tuple[str, ...]:
             return tuple(c.name for c in asset.affordances.cavities)
         case "joint":
             return tuple(asset.joints)
+        case "bar":
+            return tuple(b.name for b in asset.affordances.bars)
         case _:
             return ()

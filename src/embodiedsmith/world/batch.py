@@ -31,7 +31,6 @@ from embodiedsmith.runtime.errors import UsageError
 from embodiedsmith.spec import Scenario
 from embodiedsmith.world import transforms as tf
 from embodiedsmith.world.batch_warp import WarpEngine
-from embodiedsmith.world.compile import PHYSICS_HZ
 from embodiedsmith.world.errors import SettleError, WorldFault
 from embodiedsmith.world.world import CLOCK_DRIFT, CONTROL_HZ, STATE, World
 
@@ -64,7 +63,7 @@ class Batch:
         count: How many worlds.
         threads: Threads that step them, the caller's included; 0: one a processor. Results do not depend on it.
         control_hz: Control steps a second; must divide `physics_hz`.
-        physics_hz: Physics steps a second.
+        physics_hz: Physics steps a second; None: as many as what is in the scene needs.
         device: "cpu", or "cuda" for a graphics card (`batch_warp`): many more worlds, in single precision, so not the same bits.
 
     Raises:
@@ -79,7 +78,7 @@ class Batch:
         *,
         threads: int = 1,
         control_hz: int = CONTROL_HZ,
-        physics_hz: int = PHYSICS_HZ,
+        physics_hz: int | None = None,
         device: str = "cpu",
     ) -> None:
         if count < 1 or threads < 0:
@@ -309,7 +308,7 @@ class Batch:
         return chosen
 
 
-def _twin(world: World, control_hz: int, physics_hz: int) -> World:
+def _twin(world: World, control_hz: int, physics_hz: int | None) -> World:
     """Another world of the same model, to be varied by itself; the first must not have been varied yet."""
     compiled = replace(world.compiled, model=copy.copy(world.model))
     return World(world.scenario, control_hz=control_hz, physics_hz=physics_hz, compiled=compiled)

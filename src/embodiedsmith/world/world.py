@@ -24,11 +24,12 @@ from embodiedsmith.embodiments.description import Gripper
 from embodiedsmith.runtime.errors import UsageError
 from embodiedsmith.spec import Finding, Scenario, split_reference
 from embodiedsmith.world import transforms as tf
-from embodiedsmith.world.compile import PHYSICS_HZ, ROBOT, Compiled, compile_scenario, joint_position
+from embodiedsmith.world.compile import PHYSICS_HZ, ROBOT, Compiled, compile_scenario, joint_position, palm_pose
 from embodiedsmith.world.errors import SettleError, WorldFault
+from embodiedsmith.world.flow import Flow
 from embodiedsmith.world.footing import Footing
 from embodiedsmith.world.heaps import Heap
-from embodiedsmith.world.liquid.vessel import CALM, liquid_items
+from embodiedsmith.world.liquid.vessel import CALM, Vessels, liquid_items
 from embodiedsmith.world.points import Points
 from embodiedsmith.world.sheets import Sheet, grant, pinch
 from embodiedsmith.world.variation import Parts, Told, Variation
@@ -84,7 +85,7 @@ class World:
     Args:
         scenario: A laid-out scenario.
         control_hz: Control steps a second; must divide `physics_hz`.
-        physics_hz: Physics steps a second.
+        physics_hz: Physics steps a second; None: as many as what is in the scene needs.
         compiled: What the scenario was compiled to before: this world owns it, and changes its model; None: compile it now.
         remember: How many resets are remembered: one with the same draws then takes the state it came to before, the same bits,
             and simulates nothing. Only for worlds whose model nobody changes.
@@ -99,20 +100,22 @@ class World:
         scenario: Scenario,
         *,
         control_hz: int = CONTROL_HZ,
-        physics_hz: int = PHYSICS_HZ,
+        physics_hz: int | None = None,
         compiled: Compiled | None = None,
         remember: int = 0,
     ) -> None:
-        if control_hz <= 0 or physics_hz % control_hz:
-            valid = [str(h) for h in range(5, 121) if physics_hz % h == 0]
-            raise UsageError(f"control rate {control_hz} Hz does not divide {physics_hz} Hz", choices=valid)
+        rate = PHYSICS_HZ if physics_hz is None else physics_hz
+        if control_hz <= 0 or rate % control_hz:
+            valid = [str(h) for h in range(5, 121) if rate % h == 0]
+            raise UsageError(f"control rate {control_hz} Hz does not divide {rate} Hz", choices=valid)
         self.compiled: Compiled = compile_scenario(scenario, physics_hz=physics_hz) if compiled is None else compiled
         self.scenario = scenario
         self.model = self.compiled.model
         self.robot = self.compiled.robot
         self.data = mujoco.MjData(self.model)
-        self.substeps = physics_hz // control_hz
-        self.control_dt = self.substeps / physics_hz
+        rate = round(1.0 / self.model.opt.timestep)
+        self.substeps: int = rate // control_hz
+        self.control_dt: float = self.substeps / rate
         self.assets: dict[str, Asset] = self.compiled.assets
         self._index_items()
         self._index_robot()
@@ -120,8 +123,14 @@ class World:
         free = {name: Parts(self.items[name].bodies, self.items[name].geoms) for name in self._free}
         self._variation = Variation(self.model, free, scenario.randomization)
         self._state_size = mujoco.mj_stateSize(self.model, STATE)
+        self._vessels = Vessels(self.model, self.assets)
         self.liquids = self._find_liquids()
         """The liquids of the scene; None: there are none."""
+        self.flow = Flow(
+            model=self.model, data=self.data, scene=scenario.scene, assets=self.assets, vessels=self._vessels, heaps=self.heaps,
+            liquids=self.liquids,
+        )  # fmt: skip
+        """Liquids and grains, and how much of them is where."""
         self.command = np.zeros(self.action_size)
         self.simulated = 0.0
         """Seconds of physics computed so far, settling included: what this world has cost [s]."""
@@ -173,7 +182,7 @@ class World:
         for body in range(self.model.nbody):  # parents come first
             if int(self.model.body_parentid[body]) in hands:
                 hands.add(body)
-        return Liquids(self.model, self.scenario.scene, self.assets, sorted(hands))
+        return Liquids(self.model, self.scenario.scene, self.assets, sorted(hands), self._vessels)
 
     def _index_robot(self) -> None:
         model, robot = self.model, self.robot
@@ -199,7 +208,14 @@ class World:
         """Where each hand is in actions."""
         self.action_size = self.hand_slices[-1].stop
         self.action_names = (*names, *hand_names(robot))
-        home = np.concatenate([np.zeros(len(robot.base.joints)), *(np.asarray(arm.home) for arm in robot.arms)])
+        self.in_hand = tuple(item.id for item in self.scenario.scene.items if item.relation == "held")
+        """Items that lie in the palm at the start."""
+        cradle = robot.cradle if self.in_hand else None
+        self._fingers = [hand.action(0.0) for hand in self.grippers]  # at the start: open
+        homes = [np.asarray(arm.home) for arm in robot.arms]
+        if cradle is not None:
+            homes[0], self._fingers[0] = np.asarray(cradle.joints), cradle.fingers
+        home = np.concatenate([np.zeros(len(robot.base.joints)), *homes])
         if robot.base.kind == "planar":
             base = self.scenario.embodiment.base
             assert base is not None
@@ -336,6 +352,9 @@ class World:
             if name in drawn:
                 low, high = np.array([area.x, area.y, (-area.yaw, area.yaw)]).T
                 offsets[name] = tuple((low + high + drawn[name] * (high - low)) / 2)
+        if (cradle := self.robot.cradle) is not None:
+            play = np.array([cradle.play[0], *cradle.play])
+            offsets |= {name: tuple(np.clip(offsets[name], -play, play)) for name in self.in_hand}
         return offsets
 
     def _place(self, offsets: dict[str, tuple[float, float, float]], scale: float, robot_joints: np.ndarray) -> None:
@@ -365,8 +384,8 @@ class World:
         for thing in self.scenario.scene.items:
             for joint, fraction in thing.joints.items():
                 data.qpos[self.joint_qpos[f"{thing.id}.{joint}"]] = joint_position(self.assets[thing.id], joint, fraction)
-        self.set_robot(data, robot_joints, 0.0)
-        self.command = np.concatenate([robot_joints, *(hand.action(0.0) for hand in self.grippers)])
+        self.stand_ready(data, robot_joints)
+        self.command = np.concatenate([robot_joints, *self._fingers])
         data.ctrl[:] = self._drive(self.command, 0.0)
         if self.footing is not None:
             data.ctrl[:] += self.footing.controls(robot_joints, robot_joints, 1, self.control_dt)[0]
@@ -395,6 +414,24 @@ class World:
         for addresses, hand in zip(self.finger_qpos, self.grippers, strict=True):
             opened, closed = np.asarray(hand.open_qpos), np.asarray(hand.closed_qpos)
             data.qpos[addresses] = opened + gripper * (closed - opened)
+
+    def stand_ready(self, data: mujoco.MjData, joints: np.ndarray) -> None:
+        """Write robot joints [m, rad] as at the start into the positions of `data`: hands open, or round what lies in them,
+        which goes along with the hand."""
+        self.set_robot(data, joints, 0.0)
+        if not self.in_hand:
+            return
+        cradle, palm = self.robot.cradle, palm_pose(self.scenario)
+        assert cradle is not None and palm is not None  # else the world is not compiled
+        data.qpos[self.finger_qpos[0]] = cradle.fingers
+        mujoco.mj_kinematics(self.model, data)
+        tool = np.eye(4)
+        tool[:3, :3], tool[:3, 3] = data.site_xmat[self.tcp_sites[0]].reshape(3, 3), data.site_xpos[self.tcp_sites[0]]
+        by = tool @ tf.translate(cradle.place) @ tf.inverse(palm)
+        for item in self.in_hand:
+            body, at = self.items[item].body, self.items[item].qpos
+            pose = by @ tf.compose(data.xpos[body], data.xquat[body])
+            data.qpos[at : at + 3], data.qpos[at + 3 : at + 7] = pose[:3, 3], tf.quaternion(pose[:3, :3])
 
     def _overlaps(self) -> tuple[Finding, ...]:
         return tuple(

@@ -11,7 +11,8 @@ def build(spec: AssetSpec, params: Params) -> Asset:
     """Loose grains."""
     fragment = Fragment(spec, color="beige", material="bean")
     return grains(
-        fragment, count=params.count("count"), radius=params.number("diameter") / 2, spread=params.number("spread")
+        fragment, count=params.count("count"), radius=params.number("diameter") / 2, spread=params.number("spread"),
+        widening=params.number("widening"),
     )  # fmt: skip
 
 
@@ -28,8 +29,9 @@ CATEGORY = Category(
     params={
         "count": Param(default=150, low=10, high=300, meaning="how many"),
         "diameter": Param(default=0.010, low=0.008, high=0.014, unit="m", meaning="of each", source="chickpeas 8-11 mm"),
-        "spread": Param(
-            default=0.022, low=0.012, high=0.05, unit="m", meaning="radius they begin in", source="fits bowls and cups"
+        "spread": Param(default=0.022, low=0.012, high=0.05, unit="m", meaning="radius they begin in", source="fits bowls"),
+        "widening": Param(
+            default=0.4, low=0.0, high=0.6, unit="m/m", meaning="how much wider they begin with height", source="as bowls"
         ),
     },
     colors=("beige", "brown", "green", "red", "black", "white", "yellow", "orange"),

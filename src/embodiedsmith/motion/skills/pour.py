@@ -1,4 +1,4 @@
-"""pour(vessel, liquid, target): tip what is in the hand over the target until as much has run into it as the goal wants.
+"""pour(vessel, what, target): tip what is in the hand over the target until as much has run into it as the goal wants.
 
 Closed loop on how much has left the vessel: quickly until it runs, slowly while it does, back in time for what still runs while
 the vessel turns upright. A part is poured in several rounds, each nearer to what is wanted.
@@ -16,14 +16,14 @@ from embodiedsmith.motion.operators import Operator, Step
 from embodiedsmith.motion.pouring import PourPlan, opening, plan_pour
 from embodiedsmith.motion.skills import Skill
 from embodiedsmith.spec import Predicate, split_reference
+from embodiedsmith.tasks.flowing import vessels
 from embodiedsmith.tasks.goal import title
-from embodiedsmith.tasks.liquids import vessels
 from embodiedsmith.tasks.registry import predicate
 
 CARRY = 0.4  # fraction of the joint limits used with a full vessel
 BEGIN, RUN, RETURN = 0.6, 0.28, 0.6  # [rad/s] tipping until it runs, while it runs into a wide mouth, and back
 WIDE = 0.06  # [m] radius of a mouth that is hit however it runs
-RUNS = 0.004  # share of the liquid by which one sees that it runs
+RUNS = 0.004  # share of it by which one sees that it runs
 NEAR = 0.025  # share by which what is wanted may be missed
 EMPTY = 0.004  # share that stays behind as drops
 PATIENCE = 30  # control steps without more running out at the end of the tipping
@@ -40,14 +40,13 @@ class _Pouring:
     control: Controller
     plan: PourPlan
     vessel: str
-    liquid: str
+    what: str
     angle: float = 0.0
 
     def gone(self) -> float:
-        """Share of the liquid that has left the vessel."""
+        """Share of it that has left the vessel."""
         world = self.control.world
-        assert world.liquids is not None
-        return 1.0 - sum(world.liquids.held_by(self.liquid, v, world.data) for v in vessels(world, self.vessel))
+        return 1.0 - sum(world.flow.share(self.what, v) for v in vessels(world, self.vessel))
 
     def turn(self, rate: float) -> None:
         """One control step at a rate [rad/s]."""
@@ -79,19 +78,19 @@ class _Pouring:
         self.control.wait(SETTLE)
 
 
-def wanted(control: Controller, liquid: str, target: str) -> Predicate:
-    """What the goal says of a liquid and what it goes into: `poured` or `filled`, of the last stage so far that says so."""
+def wanted(control: Controller, what: str, target: str) -> Predicate:
+    """What the goal says of what flows and what it goes into: `poured` or `filled`, of the last stage so far that says so."""
     for stage in control.stages(control.stage):
         for p in stage:
-            if p.name == "poured" and p.args[0] == liquid and split_reference(p.args[1])[0] == target:
+            if p.name == "poured" and p.args[0] == what and split_reference(p.args[1])[0] == target:
                 return p
             if p.name == "filled" and split_reference(p.args[0])[0] == target:
                 return p
-    return Predicate(name="poured", args=(liquid, target))
+    return Predicate(name="poured", args=(what, target))
 
 
-def _share(control: Controller, liquid: str, target: str, p: Predicate) -> float:
-    """Share of all the liquid that is to end in the target."""
+def _share(control: Controller, what: str, target: str, p: Predicate) -> float:
+    """Share of all of it that is to end in the target."""
     params = predicate(p.name).resolve(p.params)
     if p.name == "poured":
         return params["fraction"]
@@ -99,19 +98,19 @@ def _share(control: Controller, liquid: str, target: str, p: Predicate) -> float
     assert world.liquids is not None
     capacity = world.liquids.vessel(target)[0].capacity
     needed = params["level"] * capacity - world.liquids.volume_in(target, world.data)
-    volume = world.assets[liquid].mass / 1000.0
-    already = world.liquids.held_by(liquid, target, world.data)
+    volume = world.assets[what].mass / 1000.0
+    already = world.flow.share(what, target)
     return float(np.clip(already + needed / volume + 2 * NEAR, 0.0, 1.0))
 
 
 def run(control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...]) -> None:
     """Carry over, tip, turn back; checks what the goal says of it."""
-    vessel, liquid, item = args
+    vessel, what, item = args
     world = control.world
     held = control.held
-    if held is None or held.item != vessel or world.liquids is None:
+    if held is None or held.item != vessel:
         raise MotionError("pour.empty_hand", f"{vessel} is not in the hand", subjects=(vessel,))
-    p = wanted(control, liquid, item)
+    p = wanted(control, what, item)
     target = vessels(world, p.args[-1])[0]
     control.take(vessel)  # as it hangs in the hand now
     control.look()
@@ -121,23 +120,22 @@ def run(control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...]) 
     else:
         control.follow(plan.carry, stage="pour", speed=CARRY)
     control.take(vessel)
-    pouring = _Pouring(control, plan, vessel, liquid)
+    pouring = _Pouring(control, plan, vessel, what)
     rate = RUN * min(1.0, opening(control, target).radius / WIDE)
-    _pour(pouring, world.liquids.held_by(liquid, target, world.data), _share(control, liquid, target, p), target, rate)
+    _pour(pouring, _share(control, what, target, p), target, rate)
     margin = predicate(p.name).margin(world, p.args, p.params)
     if margin <= 0:
         raise MotionError(
-            "pour.effect", f"{title(p)} is missed by {-100 * margin:.1f} % of the liquid",
-            subjects=(liquid, item), value=margin, limit=0.0,
+            "pour.effect", f"{title(p)} is missed by {-100 * margin:.1f} % of {what}",
+            subjects=(what, item), value=margin, limit=0.0,
         )  # fmt: skip
 
 
-def _pour(pouring: _Pouring, before: float, share: float, target: str, rate: float) -> None:
+def _pour(pouring: _Pouring, share: float, target: str, rate: float) -> None:
     """Rounds of tipping until the target has its share; then upright again."""
     world = pouring.control.world
-    assert world.liquids is not None
     for _ in range(ROUNDS):
-        there = world.liquids.held_by(pouring.liquid, target, world.data)
+        there = world.flow.share(pouring.what, target)
         left = 1.0 - pouring.gone()
         if there >= share - NEAR or left <= EMPTY:
             break
@@ -155,14 +153,14 @@ SKILL = Skill(
     operators=(
         Operator(
             skill="pour",
-            parameters=(("vessel", "item"), ("liquid", "item"), ("target", "item"), ("zone", "zone")),
+            parameters=(("vessel", "item"), ("what", "item"), ("target", "item"), ("zone", "zone")),
             needs=(
-                ("holding", "vessel"), ("contains", "vessel", "liquid"), ("hollow", "target"), ("item_zone", "target", "zone"),
+                ("holding", "vessel"), ("pours", "vessel", "what", "target"), ("item_zone", "target", "zone"),
                 ("standing", "zone"),
             ),
-            adds=(("poured", "liquid", "target"),),
+            adds=(("poured", "what", "target"),),
             removes=(),
-            passes=("vessel", "liquid", "target"),
+            passes=("vessel", "what", "target"),
         ),
     ),
     run=run,

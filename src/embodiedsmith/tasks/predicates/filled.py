@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from embodiedsmith.tasks.flowing import elsewhere, is_liquid, moved_to, vessel_faults, vessels
 from embodiedsmith.tasks.kind import Args, Assets, Bound, NearMiss, Param, Params, PredicateKind, Role, Words
-from embodiedsmith.tasks.liquids import elsewhere, is_liquid, poured_out, vessel_faults, vessels
 from embodiedsmith.tasks.probe import Probe
 from embodiedsmith.world import World
 
@@ -54,10 +54,10 @@ def near_misses(world: World, args: Args, params: Params) -> Iterator[NearMiss]:
     for name, places in elsewhere(world, liquid, reference):
         moved = points.copy()
         moved[within] = places[within]
-        yield poured_out(f"what was in it {name}", liquid, moved)
+        yield moved_to(f"what was in it {name}", liquid, moved)
         short = points.copy()
         short[within[:taken]] = places[within[:taken]]
-        yield poured_out(f"a little too much {name}", liquid, short)
+        yield moved_to(f"a little too much {name}", liquid, short)
 
 
 PREDICATE = PredicateKind(

@@ -1,4 +1,4 @@
-"""`poured(liquid, container)`: so much of the liquid is in the container."""
+"""`poured(contents, container)`: so much of a liquid, or of grains, is in the container."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from embodiedsmith.spec import Language
+from embodiedsmith.tasks.flowing import elsewhere, moved_to, share_in, vessel_faults, vessels
 from embodiedsmith.tasks.kind import Args, Assets, Bound, NearMiss, Param, Params, PredicateKind, Role, Words
-from embodiedsmith.tasks.liquids import elsewhere, poured_out, share_in, vessel_faults, vessels
 from embodiedsmith.tasks.probe import Probe
 from embodiedsmith.world import World
 
@@ -22,14 +22,14 @@ SHARES: dict[float, dict[Language, str]] = {
 
 
 def bind(probe: Probe, args: Args, params: Params) -> Bound:
-    """Margin [1]: `tolerance` minus how far the share of the liquid in the container is from `fraction`, or of all, below it."""
+    """Margin [1]: `tolerance` minus how far the share of it in the container is from `fraction`, or of all, below it."""
     share = share_in(probe, args[0], vessels(probe.world, args[1]))
     fraction, tolerance = params["fraction"], params["tolerance"]
     return Bound(lambda: tolerance - abs(share() - fraction))
 
 
 def check(assets: Assets, args: Args, params: Params) -> list[str]:
-    """Shares are between none and all, and what is to hold the liquid is open above."""
+    """Shares are between none and all, and what is to hold it is open above."""
     fraction, tolerance = params["fraction"], params["tolerance"]
     faults = [] if 0 < fraction <= 1 else [f"'poured' needs a fraction above 0 and up to 1, not {fraction:g}"]
     if not 0 < tolerance < fraction:
@@ -48,30 +48,27 @@ def phrases(params: Params, language: Language) -> Mapping[str, str]:
 
 def near_misses(world: World, args: Args, params: Params) -> Iterator[NearMiss]:
     """All of it elsewhere; a little too much of it elsewhere; of a share, also too much of it in the container."""
-    liquid, reference = args[0], vessels(world, args[1])[0]
-    liquids = world.liquids
-    assert liquids is not None
+    item, reference = args[0], vessels(world, args[1])[0]
+    flow = world.flow
     fraction, tolerance = params["fraction"], params["tolerance"]
-    points = liquids.points(liquid)
-    vessel, body = liquids.vessel(reference)
-    R, origin = world.data.xmat[body].reshape(3, 3), world.data.xpos[body]
-    within = np.flatnonzero(vessel.holds((points - origin) @ R))
+    points = flow.points(item)
+    within = np.flatnonzero(flow.within(points, reference))
     kept = int((fraction - tolerance) * len(points)) - 1
-    for name, places in elsewhere(world, liquid, reference):
-        yield poured_out(f"all of it {name}", liquid, places)
+    for name, places in elsewhere(world, item, reference):
+        yield moved_to(f"all of it {name}", item, places)
         short = points.copy()
         short[within[kept:]] = places[within[kept:]]
-        yield poured_out(f"a little too much of it {name}", liquid, short)
-    lattice = vessel.lattice(len(points), liquids.solver.spacing)
-    if fraction + tolerance < 1 and lattice is not None:
-        yield poured_out("all of it in the container", liquid, lattice @ R.T + origin)
+        yield moved_to(f"a little too much of it {name}", item, short)
+    packed = flow.packed(item, reference)
+    if fraction + tolerance < 1 and packed is not None:
+        yield moved_to("all of it in the container", item, packed)
 
 
 PREDICATE = PredicateKind(
     name="poured",
-    roles=(Role("liquid", "liquid"), Role("container", "cavity")),
+    roles=(Role("contents", "flowing"), Role("container", "cavity")),
     params={
-        "fraction": Param(1.0, "1", "share of the liquid that is to be in the container"),
+        "fraction": Param(1.0, "1", "share of it that is to be in the container"),
         "tolerance": Param(0.1, "1", "how far the share may be from it"),
     },
     bind=bind,

@@ -1,4 +1,4 @@
-"""`spilled(liquid)`: some of the liquid is in no container. Mostly said under `not`."""
+"""`spilled(contents)`: some of a liquid, or of grains, is in no container. Mostly said under `not`."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from embodiedsmith.tasks.flowing import all_vessels, elsewhere, moved_to, share_in
 from embodiedsmith.tasks.kind import Args, Assets, Bound, NearMiss, Param, Params, PredicateKind, Role, Words
-from embodiedsmith.tasks.liquids import all_vessels, elsewhere, poured_out, share_in
 from embodiedsmith.tasks.probe import Probe
 from embodiedsmith.world import World
 
 
 def bind(probe: Probe, args: Args, params: Params) -> Bound:
-    """Margin [1]: share of the liquid that is in no cavity of anything, in the air or lying about, minus `share`."""
+    """Margin [1]: share of it that is in no cavity of anything, in the air or lying about, minus `share`."""
     held = share_in(probe, args[0], all_vessels(probe.world))
     return Bound(lambda: 1.0 - held() - params["share"])
 
@@ -26,27 +26,22 @@ def check(assets: Assets, args: Args, params: Params) -> list[str]:
 
 def near_misses(world: World, args: Args, params: Params) -> Iterator[NearMiss]:
     """All of it where it was, and all but a little less than counts, left in four places."""
-    liquid = args[0]
-    liquids = world.liquids
-    assert liquids is not None
-    vessel, body = liquids.vessel(liquids.pools[liquid].vessel)
-    points = liquids.points(liquid)
-    lattice = vessel.lattice(len(points), liquids.solver.spacing)
-    if lattice is None:
+    item, first = args[0], world.flow.first(args[0])
+    back = None if first is None else world.flow.packed(item, first)
+    if first is None or back is None:
         return
-    back = lattice @ world.data.xmat[body].reshape(3, 3).T + world.data.xpos[body]
-    yield poured_out("all of it where it was", liquid, back)
-    few = max(0, int(params["share"] * len(points)) - 1)
-    for name, places in elsewhere(world, liquid, liquids.pools[liquid].vessel):
+    yield moved_to("all of it where it was", item, back)
+    few = max(0, int(params["share"] * len(back)) - 1)
+    for name, places in elsewhere(world, item, first):
         short = back.copy()
-        short[len(points) - few :] = places[len(points) - few :]
-        yield poured_out(f"a few drops {name}", liquid, np.ascontiguousarray(short))
+        short[len(back) - few :] = places[len(back) - few :]
+        yield moved_to(f"a little of it {name}", item, np.ascontiguousarray(short))
 
 
 PREDICATE = PredicateKind(
     name="spilled",
-    roles=(Role("liquid", "liquid"),),
-    params={"share": Param(0.05, "1", "least share of the liquid that is in no container", stricter_up=True)},
+    roles=(Role("contents", "flowing"),),
+    params={"share": Param(0.05, "1", "least share of it that is in no container", stricter_up=True)},
     bind=bind,
     check=check,
     near_misses=near_misses,

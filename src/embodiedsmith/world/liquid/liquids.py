@@ -16,9 +16,9 @@ import numpy as np
 
 from embodiedsmith.assets.asset import Asset
 from embodiedsmith.spec import SceneSpec
-from embodiedsmith.world.liquid.grid import Float, Grid, body_shape, body_shapes, distance_grid
+from embodiedsmith.world.liquid.grid import Float, body_shape, distance_grid
 from embodiedsmith.world.liquid.solver import Collider, CpuSolver, Frames, Single
-from embodiedsmith.world.liquid.vessel import DENSITY, Vessel, liquid_items
+from embodiedsmith.world.liquid.vessel import DENSITY, Vessel, Vessels, liquid_items
 
 MOST_FORCE = 60.0  # [N] on one body: six litres' weight
 WORKSPACE = 4.0  # [m] from the middle of where liquids began: farther out points are retired
@@ -44,11 +44,14 @@ class Liquids:
         scene: The world's.
         assets: Item id to asset.
         hand: Bodies of the robot's hands: of the robot, only these meet liquids.
+        vessels: The rooms of what can hold them.
     """
 
-    def __init__(self, model: mujoco.MjModel, scene: SceneSpec, assets: Mapping[str, Asset], hand: Sequence[int]) -> None:
+    def __init__(
+        self, model: mujoco.MjModel, scene: SceneSpec, assets: Mapping[str, Asset], hand: Sequence[int], vessels: Vessels
+    ) -> None:
         self._model, self._scene, self._assets = model, scene, assets
-        self._vessels: dict[str, tuple[Vessel, int]] = {}
+        self.vessels = vessels
         self._colliders(hand)
         self._pour_out()
         frames = len(self._boxes) + len(self._bodies)
@@ -103,28 +106,7 @@ class Liquids:
 
     def vessel(self, reference: str) -> tuple[Vessel, int]:
         """The room inside a cavity named `item.cavity`, and the body it moves with."""
-        if reference not in self._vessels:
-            item, _, name = reference.partition(".")
-            cavity = self._assets[item].affordances.cavity(name or None)
-            body = int(self._model.body(f"{item}/{cavity.body}").id)
-            self._vessels[reference] = Vessel.of(self._grid_of(body), cavity), body
-        return self._vessels[reference]
-
-    def _grid_of(self, body: int) -> Grid:
-        if body not in self._grids:  # furniture, which the particles meet as boxes
-            self._grids[body] = distance_grid(body_shapes(self._model, body))
-        return self._grids[body]
-
-    def shell(self, body: int) -> Float:
-        """Points (n, 3) about a cell apart on the surface of a body that liquids meet as a grid, in its frame [m]."""
-        grid = self._grid_of(body)
-        points: Float = grid.low + grid.cell * np.argwhere(np.abs(grid.values) < grid.cell / 2)
-        return points
-
-    @property
-    def bodies(self) -> tuple[int, ...]:
-        """Bodies that liquids meet as grids: things that can move, and the robot's hands."""
-        return tuple(self._bodies)
+        return self.vessels.vessel(reference)
 
     # ------------------------------------------------------------------ running
 

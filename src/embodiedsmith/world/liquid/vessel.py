@@ -95,6 +95,41 @@ def _scatter(count: int) -> Float:
     return 2.0 * ((0.5 + k * root ** -np.arange(1.0, 4.0)) % 1.0) - 1.0
 
 
+class Vessels:
+    """The rooms inside the cavities of a world's things, each made when it is first asked for.
+
+    Args:
+        model: Of the world.
+        assets: Item id to asset.
+    """
+
+    def __init__(self, model: mujoco.MjModel, assets: Mapping[str, Asset]) -> None:
+        self._model, self._assets = model, assets
+        self._grids: dict[int, Grid] = {}
+        self._vessels: dict[str, tuple[Vessel, int]] = {}
+
+    def vessel(self, reference: str) -> tuple[Vessel, int]:
+        """The room inside a cavity named `item.cavity`, and the body it moves with."""
+        if reference not in self._vessels:
+            item, _, name = reference.partition(".")
+            cavity = self._assets[item].affordances.cavity(name or None)
+            body = int(self._model.body(f"{item}/{cavity.body}").id)
+            self._vessels[reference] = Vessel.of(self.grid(body), cavity), body
+        return self._vessels[reference]
+
+    def grid(self, body: int) -> Grid:
+        """Signed distances round a body's collision shapes, in its frame."""
+        if body not in self._grids:
+            self._grids[body] = distance_grid(body_shapes(self._model, body))
+        return self._grids[body]
+
+    def shell(self, body: int) -> Float:
+        """Points (n, 3) about a cell apart on the surface of a body, in its frame [m]."""
+        grid = self.grid(body)
+        points: Float = grid.low + grid.cell * np.argwhere(np.abs(grid.values) < grid.cell / 2)
+        return points
+
+
 def liquid_items(scene: SceneSpec, assets: Mapping[str, Asset]) -> tuple[Item, ...]:
     """The items of a scene that are liquid, in its order."""
     return tuple(i for i in scene.items if (m := assets[i.id].matter) is not None and m.kind == "liquid")
