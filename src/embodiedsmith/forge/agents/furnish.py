@@ -32,6 +32,10 @@ GRASPABLE = 0.07
 CLUTTERED = (5, 7)
 USUAL = (0, 3)
 """Fewest and most things lying about."""
+FLARING = 1.15
+"""Radius of a rim over that of a cavity from which a vessel is wider above: a bowl."""
+COLUMN, PLAY = 0.75, 0.003
+"""Of a column of grains in a vessel: its height over the vessel's, and the room round it [m]."""
 FULL, HEAPED = 0.5, 0.6
 """Shares of what holds a liquid, and of what it is poured into, that it fills."""
 TWIN = 0.3
@@ -63,6 +67,8 @@ class Furnishing:
         for thing in self.stage.things:
             if thing.liquid:
                 self._measure(thing)
+            elif thing.flows and thing.place is not None and thing.place[0] == "inside":
+                self._heap(thing, thing.place[1].thing.asset)
         self._lay_down()
         self._name()
         self._fit()
@@ -172,6 +178,24 @@ class Furnishing:
         param = categories()[liquid.category].params["volume"]
         assert param.low is not None and param.high is not None
         liquid.params["volume"] = round(float(np.clip(min(rooms), param.low, param.high)), 3)
+
+    def _heap(self, grains: Thing, vessel: Asset) -> None:
+        """In a vessel with upright walls grains begin as a column that it takes, as many as fill it in good part."""
+        cavity = next(iter(vessel.affordances.cavities), None)
+        if cavity is None or "widening" not in categories()[grains.category].params:
+            return
+        half = min(cavity.size[:2]) / 2
+        if any(rim.radius > FLARING * half for rim in vessel.affordances.rims):  # as wide above as they begin
+            return
+        params = categories()[grains.category].params
+        ball = float(grains.params.get("diameter", params["diameter"].default or 0.0)) / 2
+        low, high = params["spread"].low or 0.0, params["spread"].high or half
+        column = {"spread": round(float(np.clip(half - ball - PLAY, low, high)), 4), "widening": 0.0}
+        least, most = int(params["count"].low or 1), int(params["count"].default or 1)
+        for count in range(most, least - 1, -10):
+            grains.params = {**column, "count": count, **grains.params} if count == most else {**grains.params, "count": count}
+            if grains.asset.size[2] <= COLUMN * cavity.size[2]:
+                return
 
     def _jug(self) -> Thing:
         jug = Thing("jug", spoken=False)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Literal
 
 from embodiedsmith.assets import categories
-from embodiedsmith.forge.agents.effects import HAND, IN_HAND, PLACED, Effect, access
+from embodiedsmith.forge.agents.effects import BOTH_HANDS, HAND, IN_HAND, PLACED, Effect, access
 from embodiedsmith.forge.agents.stage import PART_OWNERS, Stage
 from embodiedsmith.forge.agents.starts import HALF_OPEN, Starts, beside, held
 from embodiedsmith.forge.agents.things import Ref, Thing, Use, is_furniture, opened_part, suits
@@ -18,8 +18,11 @@ from embodiedsmith.forge.language.meaning import Action, Command, Meaning, NounP
 SWUNG: dict[Action, str] = {"open": "open", "close": "closed", "turn": "turned"}
 """What verbs of doors, drawers, knobs and levers bring about."""
 
-JUG = "jug"
-"""Category of what a liquid is in at the start, where nobody says."""
+IN_HANDS = {"left": "in_left_hand", "right": "in_right_hand", "both": BOTH_HANDS}
+"""What it comes to that a hand, or both, hold a thing."""
+
+JUG, CUP = "jug", "cup"
+"""Categories of what liquids and grains are in at the start, where nobody says."""
 
 
 class Grounding:
@@ -47,10 +50,13 @@ class Grounding:
             step = step + 1 if command.first or (command.then and step) else step
             before = len(self.effects)
             self._do(command)
+            if command.hands and command.action != "hand":
+                self._in_hands_first(command, before)
             self.effects[before:] = [replace(effect, command=index, step=step) for effect in self.effects[before:]]
             stage.turn += 1
         if all(effect.keep for effect in self.effects):  # "leave the drawer open" is all there is to do
             self.effects = [replace(effect, keep=False) for effect in self.effects]
+        self._hold_first()
         for phrase in meaning.still:
             self._still(phrase)
         for thing in stage.left_out:
@@ -109,7 +115,9 @@ class Grounding:
                 if command.source is not None:
                     self._from(refs, command.source)
                 for hand in command.hands:
-                    self.effects.extend(Effect(f"in_{hand}_hand", (Ref(ref.thing),), deliberate=True) for ref in refs)
+                    self.effects.extend(Effect(IN_HANDS[hand], (Ref(ref.thing),), deliberate=True) for ref in refs)
+                if command.hands == ("both",):
+                    self._give_grips([ref.thing for ref in refs])
             case "upright":
                 for ref in self._themes(command):
                     self.effects.append(Effect("upright", (Ref(ref.thing),)))
@@ -121,6 +129,39 @@ class Grounding:
                     self.effects.append(Effect(name, (Ref(ref.thing),), deliberate=True))
             case "take" | "remove" | "lift" | "grasp":
                 self._take(command)
+
+    def _hold_first(self) -> None:
+        """What one hand is to hold while the other works is in it before: an order that the words imply."""
+        for index, first in enumerate(self.effects):
+            later = self.effects[index + 1 :]
+            others = [e for e in later if e.args[0].thing is not first.args[0].thing and not e.keep]
+            if first.name not in IN_HAND or first.step or not others or any(e.slot == first.slot for e in later):
+                continue
+            step, before = 1, first
+            for k, effect in enumerate(later, index + 1):
+                step += effect.command != before.command or before.name in IN_HAND
+                self.effects[k] = replace(effect, step=step)
+                before = effect
+            self.effects[: index + 1] = [replace(effect, step=1) for effect in self.effects[: index + 1]]
+            return
+
+    def _in_hands_first(self, command: Command, before: int) -> None:
+        """What is moved with certain hands is in them on the way."""
+        moved = [e for e in self.effects[before:] if e.name in (*PLACED, *HAND)]
+        things = list(dict.fromkeys(effect.args[0].thing for effect in moved))
+        self.effects[before:before] = [
+            Effect(IN_HANDS[hand], (Ref(thing),), deliberate=True) for thing in things for hand in command.hands
+        ]
+        if command.hands == ("both",):
+            self._give_grips(things)
+
+    def _give_grips(self, things: list[Thing]) -> None:
+        """What two hands are to hold has a grip for each, where it comes with such."""
+        for thing in things:
+            if "handles" in categories()[thing.category].params:
+                thing.params["handles"] = True
+            if not thing.asset.affordances.pairs:
+                self.stage.reasons.append(f"'{_name(thing)}' has no two places far apart to hold it by; a tray has")
 
     def _resolve(self, phrase: NounPhrase, *, exclude: frozenset[Thing] = frozenset(), wants: Use = "any") -> tuple[Ref, ...]:
         """What a phrase means, and where it is at the start if the words say so."""
@@ -226,14 +267,17 @@ class Grounding:
             self.effects.append(Effect("covers", (Ref(themes[0].thing), Ref(target.thing)), deliberate=True))
 
     def _pour(self, command: Command) -> None:
-        """A liquid into something; it is in a jug at the start where the words do not say in what."""
+        """A liquid or grains into something; in a jug or a cup at the start where the words do not say in what."""
         said = self._themes(command, wants="any") if command.themes else ()
-        if said and not said[0].thing.liquid and suits(said[0], "hollow"):  # "pour the jug into the bowl"
+        if said and not said[0].thing.flows and suits(said[0], "hollow"):  # "pour the jug into the bowl"
             liquids = self._liquid_in(said[0])
         else:
             liquids = said or self.stage.mention(self._water())
-        if not all(ref.thing.liquid for ref in liquids):
-            self.stage.reasons.append(f"'{command.word} {_name(liquids[0].thing)}': only a liquid can be poured")
+        if not all(ref.thing.flows for ref in liquids):
+            self.stage.reasons.append(f"'{command.word} {_name(liquids[0].thing)}': only liquids and grains can be poured")
+            return
+        if command.action == "fill" and not all(ref.thing.liquid for ref in liquids):
+            self.stage.reasons.append(f"'{command.word}': how full grains make something cannot be checked; say pour")
             return
         if command.source is not None:
             self._from(liquids, command.source)
@@ -243,7 +287,7 @@ class Grounding:
         targets = self._targets(command.destination, liquids)
         for liquid in liquids if targets else ():
             target = targets[0].thing
-            place = liquid.thing.place or ("inside", Ref(self._jug(target)))
+            place = liquid.thing.place or ("inside", Ref(self._source(liquid.thing, target)))
             liquid.thing.place = place
             if place[1].thing is target:
                 self.stage.reasons.append(f"'{_name(liquid.thing)}' is in the {_name(target)} from the start")
@@ -262,24 +306,26 @@ class Grounding:
 
     def _liquid_in(self, vessel: Ref) -> tuple[Ref, ...]:
         """What is in a vessel: water where nothing is said."""
-        known = [t for t in self.stage.things if t.liquid and t.place is not None and t.place[1].thing is vessel.thing]
+        known = [t for t in self.stage.things if t.flows and t.place is not None and t.place[1].thing is vessel.thing]
         liquid = Ref(known[-1]) if known else self._water()[0]
         liquid.thing.place = liquid.thing.place or ("inside", Ref(vessel.thing))
         return self.stage.mention((liquid,))
 
-    def _jug(self, target: Thing) -> Thing:
-        """What a liquid is in where nobody says: a jug."""
-        known = [thing for thing in self.stage.things if thing.category == JUG and thing is not target]
+    def _source(self, what: Thing, target: Thing) -> Thing:
+        """What is poured is in where nobody says: a liquid in a jug, grains in a cup, unless that is where they go."""
+        category = JUG if what.liquid or target.category == CUP else CUP
+        known = [thing for thing in self.stage.things if thing.category == category and thing is not target]
         if known:
             return known[-1]
-        jug = Thing(JUG, spoken=False)
-        self.stage.things.append(jug)
-        return jug
+        source = Thing(category, spoken=False)
+        self.stage.things.append(source)
+        return source
 
     def _in_hand(self, ref: Ref) -> bool:
         """Whether what was said before leaves a thing in the gripper."""
-        places = [e.name for e in self.effects if e.args[0].thing is ref.thing and e.name in (*HAND, *IN_HAND, *PLACED)]
-        return bool(places) and places[-1] in (*HAND, *IN_HAND)
+        taken = (*HAND, *IN_HAND, BOTH_HANDS)
+        places = [e.name for e in self.effects if e.args[0].thing is ref.thing and e.name in (*taken, *PLACED)]
+        return bool(places) and places[-1] in taken
 
     def _share(self, command: Command, themes: tuple[Ref, ...], targets: tuple[Ref, ...]) -> None:
         """One thing for each of several places: "a can on each plate"."""

@@ -51,9 +51,15 @@ class Thing:
 
     @property
     def liquid(self) -> bool:
-        """Whether it is poured rather than put."""
+        """Whether it has no place but in a vessel."""
         matter = self.asset.matter
         return matter is not None and matter.kind == "liquid"
+
+    @property
+    def flows(self) -> bool:
+        """Whether it can be poured: liquids and grains."""
+        matter = self.asset.matter
+        return matter is not None and matter.kind in ("liquid", "grains")
 
     @property
     def name(self) -> str:
