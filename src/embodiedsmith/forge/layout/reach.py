@@ -119,40 +119,46 @@ def climbed(
 
 def part_excess(attempt: Attempt, item: Item, part: Part, T: Float) -> float:
     """By how much [m] one part of furniture is beyond reach; negative: within."""
-    grips, inner = attempt.points[part]
+    points, grips = attempt.points[part]
     if not attempt.robot.base.stands:
-        if item.parent is None or not len(grips):
+        if item.parent is None or not grips:
             return ANYWHERE
-        return max(from_front(attempt, item.parent, p) for p in apply(T, grips)) - EDGE_REACH - 0.1
-    if not len(grips) and not len(inner):
+        return max(from_front(attempt, item.parent, p) for p in apply(T, points[:grips])) - EDGE_REACH - 0.1
+    if not len(points):
         return ANYWHERE
-    points = apply(tf.inverse(tf.matrix(attempt.base)) @ T, np.concatenate([grips, inner]))
+    points = apply(_from_base(attempt.base) @ T, points)
     robot = attempt.robot.name
-    return min(_beyond(attempt, points - (*mount, 0.0), len(grips), len(inner)) for mount in mounts(robot))
+    return min(_beyond(attempt, points - (*mount, 0.0), grips) for mount in mounts(robot))
 
 
-def _beyond(attempt: Attempt, points: Float, grips: int, inner: int) -> float:
-    """By how much [m] points (n, 3) of a part, seen from where an arm is mounted, are beyond that arm's reach."""
+def _beyond(attempt: Attempt, points: Float, grips: int) -> float:
+    """By how much [m] points (n, 3) of a part, its handle's first, seen from where an arm is mounted, are beyond its reach."""
     away = np.hypot(points[:, 0], points[:, 1])
     found = float(np.hypot(away, points[:, 2] - attempt.robot.arm_height - SHOULDER_AXIS).max()) - attempt.robot.arm.reach
     if grips:
         low, high = handle_reach(attempt)[0] + 0.1 * attempt.comfort, handle_reach(attempt)[1] - 0.05 * attempt.comfort
         found = max(found, low - float(away[:grips].min()), float(away[:grips].max()) - high)
-    if inner:
+    if len(points) > grips:
         found = max(found, _outside(float(away[-1]), cavity_reach(attempt), 0.0))
     return found
 
 
-def points_of(asset: Asset, part: Part) -> tuple[Float, Float]:
-    """Points in furniture's root frame that a part is used at.
+@lru_cache(maxsize=64)
+def _from_base(base: Pose) -> Float:
+    """The transform from the world to the frame of the robot's base."""
+    return tf.inverse(tf.matrix(base))
 
-    Those (n, 3) of its handle over the way it is pulled, and the one, (1, 3), in its cavity where things are set down; there is
-    none of the latter in a drawer, which comes out to the hand.
+
+def points_of(asset: Asset, part: Part) -> tuple[Float, int]:
+    """Points (n, 3) in furniture's root frame that a part is used at, and how many of them are its handle's.
+
+    First its handle's over the way it is pulled, then the one in its cavity where things are set down; there is none of the
+    latter in a drawer, which comes out to the hand.
     """
     grips = [s.grips for s in volumes(asset).sweeps if s.joint == part.joint]
     meant = [c for c in asset.affordances.cavities if c.name == part.cavity and c.body == "root"][:1]
     inner = [np.add(c.pose.position, (ENTRY * c.size[0] if c.opening[2] < 0.7 else 0.0, 0.0, 0.05)) for c in meant]
-    return np.concatenate([np.zeros((0, 3)), *grips]), np.array(inner).reshape(-1, 3)
+    return np.concatenate([np.zeros((0, 3)), *grips, np.array(inner).reshape(-1, 3)]), sum(map(len, grips))
 
 
 def _entered(attempt: Attempt, item: Item, part: Part) -> bool:
@@ -173,7 +179,7 @@ def _outside(value: float, span: tuple[float, float], play: float) -> float:
 
 def distance(attempt: Attempt, point: Float) -> float:
     """Horizontal distance [m] of a world point from the robot's base; of several arms, from where the nearest is mounted."""
-    local = apply(tf.inverse(tf.matrix(attempt.base)), np.asarray(point, dtype=np.float64)[None, :3])[0]
+    local = apply(_from_base(attempt.base), np.asarray(point, dtype=np.float64)[None, :3])[0]
     return min(math.dist(local[:2], mount) for mount in mounts(attempt.robot.name))
 
 
