@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 
 from embodiedsmith.forge.agents.things import Ref
-from embodiedsmith.spec import All, Goal, Predicate, Sequence
+from embodiedsmith.spec import All, Goal, Not, Predicate, Sequence
 
 HAND = ("lifted", "grasped", "squeezed")
 """States that last only while the gripper holds the thing."""
@@ -33,6 +33,8 @@ class Effect:
     """Numbers that the words say."""
     keep: bool = False
     """Whether it may be so from the start, and is only to stay so."""
+    never: bool = False
+    """Whether it is the opposite that is to be so."""
 
     @property
     def slot(self) -> tuple[str, Hashable]:
@@ -88,7 +90,9 @@ def _together(effects: list[Effect], *, said: bool) -> Goal:
     """Effects as one goal, each once."""
     made: list[Goal] = []
     for effect in effects:
-        goal = effect.predicate(said=said)
+        goal: Goal = effect.predicate(said=said)
+        if effect.never:
+            goal = Not(goal=goal)
         if goal not in made:
             made.append(goal)
     return made[0] if len(made) == 1 else All(goals=tuple(made))

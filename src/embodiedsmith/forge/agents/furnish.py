@@ -15,7 +15,7 @@ from embodiedsmith.forge.agents.stage import Stage
 from embodiedsmith.forge.agents.things import Ref, Thing
 from embodiedsmith.forge.language.clauses import SURFACES
 from embodiedsmith.forge.language.meaning import Meaning, Size
-from embodiedsmith.spec import All, AssetSpec, Item, SceneSpec
+from embodiedsmith.spec import All, AssetSpec, Item, Pose, SceneSpec
 from embodiedsmith.spec.scene import ParamValue, Setting
 from embodiedsmith.tasks import goal_faults
 
@@ -36,8 +36,10 @@ FLARING = 1.15
 """Radius of a rim over that of a cavity from which a vessel is wider above: a bowl."""
 COLUMN, PLAY = 0.75, 0.003
 """Of a column of grains in a vessel: its height over the vessel's, and the room round it [m]."""
-FULL, HEAPED = 0.5, 0.6
-"""Shares of what holds a liquid, and of what it is poured into, that it fills."""
+FULL, HEAPED, BRIMFUL = 0.5, 0.6, 0.7
+"""Shares of what holds a liquid, and of what it is poured into, that it fills; and of both where that is to be filled."""
+TALL = 0.165
+"""Height of a jug to fill things from [m]."""
 TWIN = 0.3
 """Chance that one of them is the like of a thing whose colour was said, in another colour."""
 
@@ -152,6 +154,8 @@ class Furnishing:
             parent = self.surface.id if stands == "surface" else None
             relation = "attached" if stands == "wall" else "on"
             return Item(id=thing.id, asset=thing.spec, parent=parent, relation=relation, joints=dict(thing.joints), fixed=True)
+        if thing.held:
+            return Item(id=thing.id, asset=thing.spec, relation="held", pose=Pose())
         relation, at = thing.place or ("on", Ref(self.surface))
         return Item(id=thing.id, asset=thing.spec, parent=at.thing.id, relation=relation, support=at.part)
 
@@ -173,8 +177,12 @@ class Furnishing:
         """So much of a liquid that what it is in is half full, and what it goes into does not run over."""
         place = liquid.place or ("inside", Ref(self._jug()))
         liquid.place = place
-        rooms = [FULL * _room(place[1].thing.asset)]
-        rooms += [HEAPED * _room(e.args[-1].thing.asset) for e in self.effects if e.name in ("poured", "filled")]
+        into = [(e.name, e.args[-1].thing.asset) for e in self.effects if e.name in ("poured", "filled")]
+        filling = any(name == "filled" for name, _ in into)
+        if filling and place[1].thing.category == "jug":  # it takes a large one
+            self._try(place[1].thing, {"height": TALL})
+        rooms = [(BRIMFUL if filling else FULL) * _room(place[1].thing.asset)]
+        rooms += [(BRIMFUL if name == "filled" else HEAPED) * _room(asset) for name, asset in into]
         param = categories()[liquid.category].params["volume"]
         assert param.low is not None and param.high is not None
         liquid.params["volume"] = round(float(np.clip(min(rooms), param.low, param.high)), 3)

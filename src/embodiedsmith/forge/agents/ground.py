@@ -63,6 +63,7 @@ class Grounding:
             if not any(ref.thing is thing for effect in self.effects for ref in effect.args):
                 self.effects.append(Effect("unmoved", (Ref(thing),), keep=True))
         self._start_joints()
+        self.effects.sort(key=lambda effect: effect.never)  # said last
         if self.effects and all(effect.name == "upright" for effect in self.effects):
             stage.reasons.append("everything stands upright from the start: say what else is to be done with it")
 
@@ -110,6 +111,8 @@ class Grounding:
                 self._contact(command)
             case "pour" | "fill":
                 self._pour(command)
+            case "spill":
+                self._spill_none(command)
             case "hand":
                 refs = self._themes(command)
                 if command.source is not None:
@@ -296,6 +299,22 @@ class Grounding:
                 self.effects.append(Effect("poured", (liquid, Ref(target)), deliberate=True, params=params))
             else:
                 self.effects.append(Effect("filled", (Ref(target),), deliberate=True))
+
+    def _spill_none(self, command: Command) -> None:
+        """What flows is to be in nothing but vessels at the end: what is named, what there is, or what is in what is moved."""
+        said = self._themes(command, wants="any") if command.themes else ()
+        kept = said or tuple(Ref(thing) for thing in self.stage.things if thing.flows)
+        moved = [e.args[0] for e in self.effects if e.name in (*PLACED, *HAND) and not e.keep and suits(e.args[0], "hollow")]
+        if moved and all(ref.thing.flows and ref.thing.place is None for ref in kept):  # "put the mug there without spilling"
+            kept = self._liquid_in(moved[-1])
+        if not kept:
+            self.stage.reasons.append(f"'{command.word}': there is nothing to spill")
+        for ref in kept:
+            found = (ref,) if ref.thing.flows or not suits(ref, "hollow") else self._liquid_in(ref)  # "spilling the jug"
+            if not found[0].thing.flows:
+                self.stage.reasons.append(f"'{command.word} {_name(ref.thing)}': only liquids and grains can be spilled")
+                continue
+            self.effects.append(Effect("spilled", found, keep=True, never=True))
 
     def _water(self) -> tuple[Ref, ...]:
         """The liquid last spoken of, or water."""

@@ -69,6 +69,10 @@ class Chinese:
     def _clause(self) -> None:
         if self.cursor.take("still"):
             self._still()
+        elif self.cursor.sees("forbid"):
+            self._forbidden(())
+        elif self.cursor.take("to"):  # 给杯子倒水
+            self.draft.pending_place = self.things.place("in")
         elif self.cursor.sees("absent", "not_needed"):
             self._absent()
         elif self.cursor.sees("ba") and not self.cursor.sees("verb"):
@@ -103,6 +107,9 @@ class Chinese:
         if self.cursor.take("ba") and self.things.at_thing():  # 不要把盘子移开
             things, verb = self.things.things(), self.cursor.peek()
             self.cursor.at += 1
+            if verb is not None and verb.has("spilt"):  # 不要把水洒出来
+                self._add(Command(action="spill", word=verb.text, themes=things, keep=True))
+                return
             if verb is not None and verb.text in MOVED and not (self.cursor.sees("at") or self.things.at_thing()):
                 self._keep_still(things, self.cursor.text(start))
                 return
@@ -118,6 +125,15 @@ class Chinese:
         if not self.things.at_thing():
             raise Stuck(verb, "say which things are not to be moved")
         self._keep_still(self.things.things(), verb)
+
+    def _forbidden(self, things: tuple[NounPhrase, ...]) -> None:
+        """不要洒出水, 不要洒出来, 水不要洒出来: what is not to come about."""
+        token = self.cursor.take("forbid")
+        sense = token.sense("forbid") if token else None
+        assert token is not None and sense is not None
+        self.cursor.skip("filler")
+        things = things or (self.things.things() if self.things.at_thing() else ())
+        self._add(Command(action=cast(Action, sense.value), word=token.text, themes=things, keep=True))
 
     def _keep_still(self, things: tuple[NounPhrase, ...], verb: str) -> None:
         if any(thing.fresh and thing.kind == "tag" for thing in things):
@@ -206,6 +222,8 @@ class Chinese:
             self.draft.absent.extend(things)
         elif (token := self.cursor.take("still")) is not None:
             self._keep_still(things, token.text)
+        elif self.cursor.sees("forbid"):
+            self._forbidden(things)
         elif self.cursor.sees("place", ahead=int(self.cursor.sees("de"))):
             self._place_first(things)
         elif self.cursor.take("at"):
@@ -373,14 +391,21 @@ class Chinese:
         """把水倒进碗里, 倒一半的水到杯子里, 把碗装满水."""
         self._take_share()
         if said == "fill":
-            target = things[0] if things else self.things.thing()
+            pending, self.draft.pending_place = self.draft.pending_place, None
+            place = pending or Place(relation="in", target=things[0] if things else self.things.thing())
             liquid = self.things.things() if self.things.at_thing() else ()
-            place = Place(relation="in", target=target)
+            if things and liquid and not has_inside(things[0]):  # 把水倒满杯子
+                liquid, place = things, replace(place, target=liquid[0])
             self._add(Command(action="fill", word=verb.text, themes=liquid, source=source, destination=place))
             return
         if not things and self.things.at_thing() and verb.text[-1] not in "进入到":
             things = self.things.things()
         command = Command(action="pour", word=verb.text, themes=things, source=source, share=self._took_share())
+        pending = self.draft.pending_place
+        if things and pending is not None and not self.things.at_thing():  # 往杯子里倒水
+            self.draft.pending_place = None
+            self._add(replace(command, destination=pending))
+            return
         self._add(self._destination(command, inside=True, ends=True))
 
     def _named_hand(self) -> bool:

@@ -17,7 +17,7 @@ Kind = Literal[
     "verb", "result", "relation", "adverb", "place", "from", "at", "ba", "de", "classifier", "setting", "clutter", "then", "and",
     "filler", "exist", "with", "absent", "not_needed", "be", "want", "ought", "beyond", "superlative",
     "among", "first", "before", "after", "orderly", "still", "unmoved", "stay", "forbid", "except", "for", "so_that",
-    "least", "use", "hand", "of", "possessive", "comma", "stop", "share",
+    "least", "use", "hand", "of", "possessive", "comma", "stop", "share", "to", "spilt",
 ]  # fmt: skip
 
 
@@ -160,6 +160,7 @@ def _add_grammar(built: Lexicon) -> None:
         ("setting", words_en.SETTINGS), ("setting", words_zh.SETTINGS),
         ("clutter", words_en.CLUTTER), ("clutter", words_zh.CLUTTER),
         ("superlative", words_en.SUPERLATIVES), ("superlative", words_zh.SUPERLATIVES), ("forbid", words_en.FORBID),
+        ("forbid", words_zh.FORBID),
         ("beyond", words_en.BEYOND), ("beyond", words_zh.BEYOND), ("hand", words_en.HANDS), ("hand", words_zh.HANDS),
     )  # fmt: skip
     for kind, table in tables:
@@ -184,7 +185,8 @@ def _add_grammar(built: Lexicon) -> None:
         ("first", words_en.FIRST), ("before", words_en.BEFORE), ("after", words_en.AFTER), ("orderly", words_en.ORDERLY),
         ("still", words_en.STILL), ("unmoved", words_en.UNMOVED), ("stay", words_en.STAY), ("use", words_en.USE),
         ("least", words_en.LEAST), ("except", words_en.EXCEPT), ("for", words_en.FOR),
-        ("ba", words_zh.BA), ("from", words_zh.FROM), ("at", words_zh.AT), ("at", ("at",)), ("de", words_zh.DE),
+        ("ba", words_zh.BA), ("from", words_zh.FROM), ("at", words_zh.AT), ("to", words_zh.TO),
+        ("spilt", words_zh.SPILT), ("at", ("at",)), ("de", words_zh.DE),
         ("among", words_zh.AMONG), ("first", words_zh.FIRST), ("before", words_zh.BEFORE), ("still", words_zh.STILL),
         ("so_that", words_zh.SO_THAT), ("least", words_zh.LEAST), ("use", words_zh.USE),
         ("classifier", words_zh.CLASSIFIERS), ("of", ("of",)), ("possessive", ("'s", "'")),

@@ -33,6 +33,7 @@ Action = Literal[
     "straighten",
     "pour",
     "fill",
+    "spill",
     "fold",
     "cover",
     "hand",

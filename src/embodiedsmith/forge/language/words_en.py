@@ -266,8 +266,16 @@ FORBID: dict[str, tuple[str, ...]] = {
         "do not close, don't close, dont close, never close, not close, not to close, without closing, do not shut, don't shut, "
         "dont shut, never shut, not shut, without shutting"
     ),
+    "spill": tuple(
+        f"{never}{what}"
+        for never in _words(
+            "without spilling, do not spill, don't spill, dont spill, never spill, not spill, not to spill, not spilling, "
+            "avoid spilling, without losing, do not lose, don't lose"
+        )
+        for what in ("", " any", " any of", " a drop", " a drop of", " anything", " a single drop", " a single drop of")
+    ),
 }
-"""What is to be so at the end where the opposite is forbidden."""
+"""What is to be so at the end where the opposite is forbidden; `spill`: what is forbidden."""
 USE = _words("use, using, by using, making use of, make use of")
 LEAST = _words(
     "with no fewer than, with no less than, at least, no fewer than, no less than, not fewer than, a minimum of, or more"
@@ -290,8 +298,7 @@ FOR = ("for",)
 
 BEYOND: dict[str, tuple[str, ...]] = {
     "what is not to be done cannot be told: say only what is to be done": _words(
-        "don't, dont, do not, never, not to, not, avoid, without spilling, without dropping, instead of, anywhere but, "
-        "rather than, unless"
+        "don't, dont, do not, never, not to, not, avoid, without dropping, instead of, anywhere but, rather than, unless"
     ),
     "a choice cannot be left open: say the one that is meant": _words("or, nor, either, whichever, whatever, any of"),
     "conditions cannot be told: say what is to be done in any case": _words("if, whether, when, until, as long as, once"),

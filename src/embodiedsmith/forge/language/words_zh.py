@@ -214,6 +214,11 @@ MOVED = _words(
 )
 STILL = (*(never + move for never in _NEVER for move in MOVED), *_words("原地不动, 保持不动, 不动, 留在原地, 留在原处, 待在原处"))
 """What it is said with that a thing must stay where it is."""
+SPILT = _words("洒出来, 洒出, 洒出去, 洒了, 洒, 弄洒了, 弄洒, 洒掉, 洒到外面, 撒出来, 撒了, 溅出来, 溅出, 漏出来")
+FORBID: dict[str, tuple[str, ...]] = {
+    "spill": tuple(never + spilt for never in _NEVER for spilt in SPILT),
+}
+"""What is forbidden, as one word with what forbids it."""
 SO_THAT = _words("情况下, 前提下, 条件下, 同时, 的情况下, 的前提下, 的条件下, 的同时")
 """After a condition: 在不移动盘子的情况下."""
 LEAST = _words("至少, 最少, 不少于, 起码, 不下于")
@@ -227,7 +232,7 @@ BEYOND: dict[str, tuple[str, ...]] = {
         "对面, 周围, 四周, 的下面, 底下面"
     ),
     "there is no skill for it yet: things can be put, stacked, lifted, grasped, opened and closed": _words(
-        "倒水, 折叠, 对折, 擦, 擦干净, 擦拭, 洗, 清洗, 切, 煮, 炒, 翻转, 旋转, 转动, 拧, 拧开, 拧紧, "
+        "折叠, 对折, 擦, 擦干净, 擦拭, 洗, 清洗, 切, 煮, 炒, 翻转, 旋转, 转动, 拧, 拧开, 拧紧, "
         "摇, 摇晃, 挂, 挂上, 搅拌, 加热, 启动"
     ),
     "there is nobody to hand things to: say where to put them": _words("递, 递给, 递给我, 交给, 交给我"),
@@ -239,5 +244,7 @@ BEYOND: dict[str, tuple[str, ...]] = {
 NOT_NEEDED = _words("不需要, 不用, 用不着, 不必要, 不必, 不用管, 不需要管")
 BA = _words("把, 将")
 FROM = _words("从, 自, 由")
+TO = ("给",)
+"""Before what something is poured into: 给杯子倒水."""
 AT = _words("在, 于, 位于, 到, 至, 往, 向, 朝")
 DE = _words("的, 之, 那个, 这个")

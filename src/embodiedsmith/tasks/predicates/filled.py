@@ -63,7 +63,7 @@ def near_misses(world: World, args: Args, params: Params) -> Iterator[NearMiss]:
 PREDICATE = PredicateKind(
     name="filled",
     roles=(Role("container", "cavity"),),
-    params={"level": Param(0.25, "1", "least share of the room up to the rim that liquid takes", stricter_up=True)},
+    params={"level": Param(0.4, "1", "least share of the room up to the rim that liquid takes", stricter_up=True)},
     bind=bind,
     check=check,
     near_misses=near_misses,
