@@ -99,7 +99,7 @@ def unit(vector: tf.Float) -> tf.Float:
     return found
 
 
-def pinch(control: Controller, item: str, point: int, *, stage: str, via: Sequence[tf.Float] = ()) -> None:
+def pinch(control: Controller, item: str, point: int, *, stage: str, via: Sequence[tf.Float] = (), turn: float = 0.0) -> None:
     """Take hold of a point of a sheet.
 
     Args:
@@ -107,8 +107,9 @@ def pinch(control: Controller, item: str, point: int, *, stage: str, via: Sequen
         item: The cloth.
         point: Number of the point.
         stage: Names failures.
-        via: Where the tool is to go afterwards, turned as it is then, from where it pinches, (3,) each [m]: only turns that reach
-            all of it are used.
+        via: Where the tool is to go afterwards from where it pinches, (3,) each [m]: only ways to pinch from which all of it is
+            in reach are used.
+        turn: About the vertical, how far the tool turns on the way to the second of these [rad].
 
     Raises:
         MotionError: `<stage>.unreachable`, `<stage>.blocked`; `<stage>.missed` when the fingers close without it.
@@ -116,7 +117,7 @@ def pinch(control: Controller, item: str, point: int, *, stage: str, via: Sequen
     sheet, world = control.world.sheets[item], control.world
     for k in range(TRIES):
         control.look()
-        path = _way_down(control, item, point, stage=stage, via=via, skip=k)
+        path = _way_down(control, item, point, stage=stage, via=via, turn=turn, skip=k)
         control.reach(path[0], stage=stage)
         control.await_gripper()
         control.look()
@@ -129,12 +130,14 @@ def pinch(control: Controller, item: str, point: int, *, stage: str, via: Sequen
     raise MotionError(f"{stage}.missed", f"the fingers close beside {item}", subjects=(item,), value=world.gripper(), limit=1.0)
 
 
-def reachable(control: Controller, item: str, point: int, via: Sequence[tf.Float], *, stage: str) -> None:
+def reachable(control: Controller, item: str, point: int, via: Sequence[tf.Float], *, stage: str, turn: float = 0.0) -> None:
     """Raise what `pinch` would, as far as it can be known before."""
-    _way_down(control, item, point, stage=stage, via=via, skip=0)
+    _way_down(control, item, point, stage=stage, via=via, turn=turn, skip=0)
 
 
-def _way_down(control: Controller, item: str, point: int, *, stage: str, via: Sequence[tf.Float], skip: int) -> tf.Float:
+def _way_down(
+    control: Controller, item: str, point: int, *, stage: str, via: Sequence[tf.Float], turn: float, skip: int
+) -> tf.Float:
     """Joint path (k, n) straight down to a pinch; `skip` leaves out the first ways found."""
     tally = Tally()
     candidates = list(hands(control, item, point))
@@ -150,8 +153,12 @@ def _way_down(control: Controller, item: str, point: int, *, stage: str, via: Se
             path = control.straight(T_above, T, posture.joints, met=tally.met)
             if path is None or control.checker.hit(posture.joints) is not None:
                 continue
-            if way(control, T, [T[:3, 3] + by for by in via], path[-1]) is None:
+            beyond = way(control, T, [T[:3, 3] + by for by in via], path[-1], turn=turn)
+            if beyond is None:
                 tally.unreachable += 1
+                continue
+            if (hit := control.checker.path_hit(beyond)) is not None:
+                tally.met(hit)
                 continue
             found.append(path)
             if len(found) > skip:
@@ -163,11 +170,16 @@ def _way_down(control: Controller, item: str, point: int, *, stage: str, via: Se
     raise tally.error(stage, item)
 
 
-def way(control: Controller, T: tf.Float, via: Sequence[tf.Float], start: tf.Float) -> tf.Float | None:
-    """Joint path (k, n) of the tool from a pose (4, 4) through world positions, turned as it is; None when not in reach."""
+def way(
+    control: Controller, T: tf.Float, via: Sequence[tf.Float], start: tf.Float, *, turn: float = 0.0
+) -> tf.Float | None:
+    """Joint path (k, n) of the tool from a pose (4, 4) through world positions; None when not in reach.
+
+    It stays turned as it is but for `turn` [rad] about the vertical, on the way from the first position to the second.
+    """
     rows, at, here = [start[None]], start, T
-    for position in via:
-        there = here.copy()
+    for k, position in enumerate(via):
+        there = tf.turn_z(turn) @ here if k == 1 else here.copy()
         there[:3, 3] = position
         part = control.line(here, there, at)
         if part is None:
@@ -187,13 +199,15 @@ def arc(start: tf.Float, end: tf.Float, rise: float, pieces: int = 8) -> list[tf
     return found
 
 
-def carry(control: Controller, item: str, via: Sequence[tf.Float], *, stage: str, speed: float = CARE) -> None:
-    """Carry what is pinched through world positions (3,) of the tool [m].
+def carry(
+    control: Controller, item: str, via: Sequence[tf.Float], *, stage: str, speed: float = CARE, turn: float = 0.0
+) -> None:
+    """Carry what is pinched through world positions (3,) of the tool [m]; `turn` as of `way`.
 
     Raises:
         MotionError: `<stage>.unreachable`; `<stage>.slipped` when the cloth was lost on the way.
     """
-    path = way(control, control.world.tcp(control.index), via, control.joints)
+    path = way(control, control.world.tcp(control.index), via, control.joints, turn=turn)
     if path is None:
         raise MotionError(f"{stage}.unreachable", f"{item} cannot be carried that far", subjects=(item,))
     control.look()

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
 from embodiedsmith.assets.asset import Asset
+from embodiedsmith.spec import split_reference
 from embodiedsmith.tasks.kind import HELD, Bound, NearMiss
 from embodiedsmith.tasks.probe import Float, Probe
 from embodiedsmith.world import World
@@ -107,3 +108,29 @@ def edges(grid: tuple[int, int]) -> tuple[Edge, ...]:
     nx, ny = grid
     low_x, high_x, low_y, high_y = ny // 2, (nx - 1) * ny + ny // 2, (nx // 2) * ny, (nx // 2) * ny + ny - 1
     return Edge(low_x, high_x), Edge(high_x, low_x), Edge(low_y, high_y), Edge(high_y, low_y)
+
+
+def hanging(world: World, item: str, reference: str, *, off: float) -> Float:
+    """World positions (n, 3) [m] of a sheet's points hung over a bar, `item` or `item.part`, across its longer side.
+
+    Args:
+        world: As it is now.
+        item: The cloth.
+        reference: The bar.
+        off: How far the sheet's middle is from the bar's top, along the sheet towards the bar's front [m].
+    """
+    owner, name = split_reference(reference)
+    bar, sheet = world.assets[owner].affordances.bar(name), world.sheets[item]
+    T = world.item_pose(owner, bar.body)
+    axis = T[:3, :3] @ np.asarray(bar.axis)
+    across = np.cross(axis, [0.0, 0.0, 1.0])
+    flat_points = sheet.rest - sheet.rest.mean(axis=0)
+    longer = int(np.ptp(flat_points[:, 1]) > np.ptp(flat_points[:, 0]))
+    along, down = flat_points[:, 1 - longer], flat_points[:, longer] + off
+    radius = bar.radius + sheet.radius
+    turn = np.clip(down / radius, -np.pi / 2, np.pi / 2)
+    below = np.abs(down) - np.abs(turn) * radius
+    found: Float = (T @ np.append(bar.center, 1.0))[:3] + along[:, None] * axis
+    found = found + (radius * np.sin(turn))[:, None] * across
+    found[:, 2] += radius * np.cos(turn) - below
+    return found
