@@ -29,8 +29,10 @@ EMPTY = 0.004  # share that stays behind as drops
 PATIENCE = 30  # control steps without more running out at the end of the tipping
 ROUNDS = 6
 SETTLE = 16  # control steps for what is in the air to land
-LAG = 0.5  # [s] for which it goes on running as it does when the vessel is turned back
+LAG = 0.3  # [s] for which it goes on running as it does when the vessel is turned back
 BACK_BY = 0.35  # [rad] turned back between rounds
+BRINK = 0.05  # [rad] before the angle it last ran at from which on it is tipped with care
+EASE, LEAST = 0.3, 0.2  # share still wanted below which it is tipped more slowly, and the least part of the rate
 
 
 @dataclass
@@ -42,6 +44,8 @@ class _Pouring:
     vessel: str
     what: str
     angle: float = 0.0
+    ran: float = np.inf
+    """How far it was tipped when it last ran [rad]: what is left runs from about there on."""
 
     def gone(self) -> float:
         """Share of it that has left the vessel."""
@@ -56,19 +60,23 @@ class _Pouring:
         control.check_held("pour")
 
     def until_gone(self, wanted: float, rate: float, *, ahead: float = LAG) -> None:
-        """Tip until so much has left the vessel, or will have after running on for `ahead` [s], or no more comes."""
-        before = self.gone()
-        last, idle = before, 0
-        running = False
+        """Tip until so much has left the vessel, or will have after running on for `ahead` [s], or no more comes.
+
+        The nearer that is, the more slowly, unless all is to go (`ahead` is zero).
+        """
+        before = coming = last = self.gone()
+        idle, running = 0, False
         while idle < PATIENCE:
-            self.turn(rate if running else BEGIN)
+            part = np.clip((wanted - coming) / EASE, LEAST, 1.0) if ahead > 0 else 1.0
+            self.turn(rate * float(part) if running or self.angle > self.ran - BRINK else BEGIN)
             now = self.gone()
             running = running or now > before + RUNS
-            flow = max(0.0, now - last) / self.control.dt
-            if now + flow * ahead >= wanted:
-                return
+            coming = now + max(0.0, now - last) / self.control.dt * ahead
+            if coming >= wanted:
+                break
             idle = idle + 1 if self.angle >= self.plan.angles[-1] and now <= last + 1e-4 else 0
             last = now
+        self.ran = self.angle
 
     def back(self, by: float) -> None:
         """Turn back by so much [rad], and let everything land."""
