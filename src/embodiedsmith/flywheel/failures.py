@@ -56,7 +56,7 @@ JOLT = 10
 OPENED = 0.3
 """Fraction of a joint's range from which it was opened."""
 _JOINT = frozenset({"open", "closed", "turned"})
-_IN_HAND = frozenset({"grasped", "lifted", "in_left_hand", "in_right_hand", "squeezed"})
+_IN_HAND = frozenset({"grasped", "lifted", "in_left_hand", "in_right_hand", "in_both_hands", "squeezed"})
 _CODES: dict[str, FailureClass] = {
     "missed": "missed_grasp", "slipped": "slip", "empty_hand": "slip", "ajar": "not_closed", "unreachable": "unplanned",
     "blocked": "unplanned", "no_grasp": "unplanned", "dead_end": "unplanned", "stuck": "unplanned", "no_spot": "unplanned",

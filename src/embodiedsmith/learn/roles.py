@@ -169,7 +169,7 @@ class Roles:
         match p.name:
             case "on":
                 return self._in_place(p.args[1], self._place(p.args[1], "support"), size)
-            case "inside" | "poured":
+            case "inside" | "poured" | "scooped":
                 return self._in_place(p.args[1], self._place(p.args[1], "cavity"), size)
             case "at":
                 low = self._assets[item].extents[0]
@@ -186,7 +186,7 @@ class Roles:
                 return Spot(between=p.args[1:])
             case "covers":
                 return Spot(between=p.args[1:], offset=np.array([0.0, 0.0, 0.5 * float(self._assets[p.args[1]].size[2])]))
-            case "grasped" | "in_left_hand" | "in_right_hand":
+            case "grasped" | "in_left_hand" | "in_right_hand" | "in_both_hands":
                 return Spot()
         return None
 

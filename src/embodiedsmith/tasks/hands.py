@@ -30,19 +30,29 @@ def in_hand(side: str) -> Callable[[Probe, Args, Params], Bound]:
         arm, item = arm_of(probe.world, side), args[0]
         if arm is None:
             return Bound(lambda: NO_HAND)
-        hands, box, tcp = probe.hands(item), Box(probe, item), probe.tcp_position(arm)
-        others = [keys for k, keys in enumerate(hands) if k != arm]
-        left, right = hands[arm]
+        mine = squeeze(probe, item, arm)
+        others = [keys for k, keys in enumerate(probe.hands(item)) if k != arm]
 
         def margin() -> float:
-            pairs = probe.pairs
-            if left not in pairs or right not in pairs or not probe.squeezed(item, arm):
-                return -max(box.distance(tcp), APART)
-            return HELD if any(a in pairs and b in pairs for a, b in others) else TOUCH
+            held = mine()
+            return HELD if held > 0 and any(a in probe.pairs and b in probe.pairs for a, b in others) else held
 
         return Bound(margin)
 
     return bind
+
+
+def squeeze(probe: Probe, item: str, arm: int) -> Callable[[], float]:
+    """Margin [m] of one hand holding an item, whatever others do: `TOUCH` while both its fingers press on it in their closing
+    direction, else minus the distance of its tool centre point to the item's box."""
+    left, right = probe.hands(item)[arm]
+    box, tcp = Box(probe, item), probe.tcp_position(arm)
+
+    def margin() -> float:
+        held = left in probe.pairs and right in probe.pairs and probe.squeezed(item, arm)
+        return TOUCH if held else -max(box.distance(tcp), APART)
+
+    return margin
 
 
 def misses(side: str) -> Callable[[World, Args, Params], Iterator[NearMiss]]:

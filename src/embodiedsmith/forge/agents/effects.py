@@ -13,6 +13,8 @@ HAND = ("lifted", "grasped", "squeezed")
 """States that last only while the gripper holds the thing."""
 IN_HAND = ("in_left_hand", "in_right_hand")
 """The same of a certain hand: one undoes the other."""
+BOTH_HANDS = "in_both_hands"
+"""The same of both."""
 PLACED = ("on", "inside", "near", "left_of", "right_of", "in_front_of", "behind", "between")
 """States of where a thing has been put."""
 
@@ -128,6 +130,11 @@ def _kept_inside(effect: Effect, effects: list[Effect]) -> list[Effect]:
     ]
 
 
+def hold_steps(effects: list[Effect]) -> int:
+    """Control steps for which the goal is to hold: a second for what is turned in the hand, where it may slip on, else a half."""
+    return 20 if any(effect.name == "reoriented" for effect in effects) else 10
+
+
 def skills(effects: list[Effect]) -> int:
     """How many skills the effects take: a pick and a place for what is put, one for what is opened, closed or held.
 
@@ -140,7 +147,7 @@ def skills(effects: list[Effect]) -> int:
         if effect.keep:
             count += effect.name == "closed" and (effect.args[0] in opened or _starts_open(effect.args[0]))
             continue
-        count += 2 if effect.name in (*PLACED, "touching", "poured", "filled") else 1
+        count += 2 if effect.name in (*PLACED, "touching", "poured", "filled", "scooped") else 1
         if effect.name in ("open", "turned"):
             opened.add(effect.args[0])
         for ref in access(effect):
@@ -172,6 +179,10 @@ def access(effect: Effect) -> list[Ref]:
 
 
 def _undone(effect: Effect, later: list[Effect]) -> bool:
+    if effect.name == BOTH_HANDS:
+        kept = ("lifted", "grasped", "upright")
+        thing = effect.args[0].thing
+        return any(other.args[0].thing is not thing or other.name not in kept for other in later if not other.keep)
     if effect.name in HAND:
         thing = effect.args[0].thing
         others = [other for other in later if other.command != effect.command and not other.keep]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import permutations
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from embodiedsmith.forge.layout import needs
 from embodiedsmith.forge.layout.needs import Target
 from embodiedsmith.forge.layout.volumes import USED
 from embodiedsmith.motion.errors import MotionError
-from embodiedsmith.motion.grasping import FINGER_ROOM, FLIP
+from embodiedsmith.motion.grasping import FINGER_ROOM, FLIP, pairs_fitting
 from embodiedsmith.motion.kinematics import Kinematics, kinematics
 from embodiedsmith.spec import EditKind, Finding, predicates
 from embodiedsmith.tasks import predicate
@@ -36,6 +37,7 @@ SPOTS = ((0.0, 0.0), (0.4, 0.0), (-0.4, 0.0), (0.0, 0.4), (0.0, -0.4), (0.4, 0.4
 """Fractions of a place's sides from its middle, where the hand may put something down."""
 SLOPES = (math.pi, 0.75 * math.pi, 0.5 * math.pi)  # [rad] from straight up, by which a hand comes that puts something down
 ASIDE = (0.0, 0.7, -0.7, 1.4, -1.4)  # [rad] from straight away from the robot, to which that hand points
+MOST_PAIRS = 12  # grips of two hands looked at for one place
 BESIDE = 0.15  # [m] from the middle of one thing to another beside it
 
 
@@ -91,23 +93,42 @@ class _Arm:
             missed = min(missed, self._missed(T) if self.stands else self._missed_height(T))
             if missed < limit:
                 return None
-        if missed == math.inf:  # nothing was asked
-            return None
-        return Finding(
-            code="reach.unreachable", subjects=subjects, value=missed, limit=limit, unit="m",
-            message=f"{what} is out of reach: the hand stays {100 * missed:.1f} cm away",
-        )  # fmt: skip
+        return _unreachable(subjects, f"{what} is out of reach: the hand stays", missed, limit)
+
+    def both(
+        self, subjects: tuple[str, ...], what: str, ends: Iterable[tuple[tf.Float, tf.Float]], limit: float = MISS
+    ) -> Finding | None:
+        """None when two arms reach both of two tool poses up to `limit` [m], at either turn; else by how much they miss."""
+        missed = math.inf
+        for pair in ends:
+            for kins in permutations(self.kins, 2):
+                miss = 0.0
+                for kin, T in zip(kins, pair, strict=True):
+                    miss = max(miss, min(self._missed_by(kin, T @ turn) for turn in (np.eye(4), FLIP)))
+                    if miss >= min(missed, limit + NEARLY):
+                        break
+                missed = min(missed, miss)
+                if missed < limit:
+                    return None
+        return _unreachable(subjects, f"{what} is out of reach for two hands: one stays", missed, limit)
 
     def _missed(self, T_world_tool: tf.Float) -> float:
         """By how much the arm that comes nearest misses a tool pose [m]."""
-        T = self._T_base_world @ T_world_tool
         missed = math.inf
         for kin in self.kins:
-            for start in self._starts(kin, T):
-                found = kin.inverse(T, start)
-                missed = min(missed, max(found.position_error, 0.1 * found.rotation_error))
-                if missed < MISS:
-                    return missed
+            missed = min(missed, self._missed_by(kin, T_world_tool))
+            if missed < MISS:
+                break
+        return missed
+
+    def _missed_by(self, kin: Kinematics, T_world_tool: tf.Float) -> float:
+        """By how much one arm misses a tool pose [m]."""
+        T, missed = self._T_base_world @ T_world_tool, math.inf
+        for start in self._starts(kin, T):
+            found = kin.inverse(T, start)
+            missed = min(missed, max(found.position_error, 0.1 * found.rotation_error))
+            if missed < MISS:
+                break
         return missed
 
     def _starts(self, kin: Kinematics, T_base_tool: tf.Float) -> Iterator[tf.Float]:
@@ -120,6 +141,15 @@ class _Arm:
     def _missed_height(self, T_world_tool: tf.Float) -> float:
         robot = self.world.robot
         return max(0.0, abs(float(T_world_tool[2, 3]) - robot.arm_height) - robot.arm.reach)
+
+
+def _unreachable(subjects: tuple[str, ...], said: str, missed: float, limit: float) -> Finding | None:
+    if missed == math.inf:  # nothing was asked
+        return None
+    return Finding(
+        code="reach.unreachable", subjects=subjects, value=missed, limit=limit, unit="m",
+        message=f"{said} {100 * missed:.1f} cm away",
+    )  # fmt: skip
 
 
 def _pushed(context: Context, attempt: int) -> frozenset[str]:
@@ -146,6 +176,8 @@ def _grasp(arm: _Arm, item: str) -> Finding | None:
         points = world.matter(item)
         found = (arm.finding((item,), f"a corner of {item}", _from_above(points[k])) for k in corners(matter.grid))
         return next((finding for finding in found if finding is not None), None)
+    if _by_two(world, item):
+        return arm.both((item,), item, _ends(world, item, [world.item_pose(item)]))
     limit = world.robot.arm.gripper.max_width - FINGER_ROOM
     grasps = [g for g in world.assets[item].affordances.grasps if g.width <= limit]
     if not grasps:
@@ -157,6 +189,20 @@ def _grasp(arm: _Arm, item: str) -> Finding | None:
     carried = _carried(world, item)
     tools = (T @ world.item_pose(item, g.body) @ tf.matrix(g.pose) for T in carried for g in grasps)
     return arm.finding((item,), item, (T @ turned for T in tools for turned in (np.eye(4), FLIP)))
+
+
+def _by_two(world: World, item: str) -> bool:
+    """Whether an item can only be held by two hands, and the robot has such."""
+    asset = world.assets[item]
+    return not asset.affordances.grasps and bool(pairs_fitting(world.robot, asset))
+
+
+def _ends(world: World, item: str, T_items: Iterable[tf.Float]) -> Iterator[tuple[tf.Float, tf.Float]]:
+    """World tool poses of two hands that hold an item at world poses (4, 4)."""
+    pairs = pairs_fitting(world.robot, world.assets[item])
+    for T in T_items:
+        for one, other in pairs[:MOST_PAIRS]:
+            yield T @ tf.matrix(one.pose), T @ tf.matrix(other.pose)
 
 
 def _carried(world: World, item: str) -> list[tf.Float]:
@@ -224,7 +270,17 @@ def _target(arm: _Arm, target: Target) -> Finding | None:
     reference = target.place if target.part is None else f"{target.place}.{target.part}"
     others = (reference, *target.others[1:])
     said = f"the place of {target.item} {target.relation.replace('_', ' ')} {' and '.join(others)}"
+    if _by_two(arm.world, target.item):
+        spots = (tf.translate(point) @ tf.turn_z(yaw) for point in _spots(arm.world, target) for yaw in _yaws(arm, target.item))
+        return arm.both((target.item, *others), said, _ends(arm.world, target.item, spots), NEARLY)
     return arm.finding((target.item, *others), said, _putting(arm, target), NEARLY)
+
+
+def _yaws(arm: _Arm, item: str) -> tuple[float, ...]:
+    """Turns [rad] at which an item held by two hands may be put down: as it stands now, and a little this way and that."""
+    T = arm.world.item_pose(item)
+    now = math.atan2(T[1, 0], T[0, 0])
+    return now, now + ASIDE[1], now + ASIDE[2]
 
 
 def _putting(arm: _Arm, target: Target) -> Iterator[tf.Float]:

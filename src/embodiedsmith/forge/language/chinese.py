@@ -8,13 +8,14 @@ Things and places are read by `chinese_things`.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Literal, cast
 
 from embodiedsmith.forge.language.chinese_things import HEADS, LOOKS, Things
 from embodiedsmith.forge.language.clauses import Draft, has_inside, place_of_surface
 from embodiedsmith.forge.language.cursor import Cursor, Stuck
-from embodiedsmith.forge.language.english_deeds import OTHER
+from embodiedsmith.forge.language.english_deeds import HELD, OTHER, in_hands
 from embodiedsmith.forge.language.lexer import Token
 from embodiedsmith.forge.language.meaning import Action, Command, Meaning, NounPhrase, Place, Relation, Statement
 from embodiedsmith.forge.language.words_en import BIN
@@ -33,6 +34,8 @@ class Chinese:
         self.then = self.first = False
         self.share = 1.0
         """How much of a liquid was said to be meant."""
+        self.palm = self.clockwise = False
+        """Whether what comes next lies in the hand, and whether it is turned clockwise: 把手里的方块顺时针旋转90度."""
         self.hand: str | None = None
         """The hand that was said to do what comes next, or to hold it now: 用左手, 从左手."""
         self.postponed: list[Command] = []
@@ -192,6 +195,8 @@ class Chinese:
 
     def _set_scene(self) -> None:
         """在厨房里 / 在桌子上: where it all happens; otherwise where the next thing is or goes."""
+        if self._take_palm():
+            return
         self.cursor.take("at")
         if self.cursor.sees("still", "ba") or (self.cursor.sees("verb") and not self.things.at_thing()):
             return
@@ -288,10 +293,13 @@ class Chinese:
     def _moved(self) -> None:
         """After 把: things, perhaps where from, then the verb."""
         self._take_share()
+        self._take_palm()
         things = self.things.things()
         source: NounPhrase | None = None
         while True:
             self.cursor.skip("filler")
+            if self._take_clock() or self._take_palm():
+                continue
             if self.cursor.take("from"):
                 source = source if self._named_hand() else self._place_target()
             elif self.cursor.take("use"):
@@ -309,6 +317,40 @@ class Chinese:
         if not self.cursor.sees("verb"):
             raise self.cursor.stuck("a verb was expected after 把 ...")
         self._command(things, source)
+
+    def _take_palm(self) -> bool:
+        """手里的, 在手里: where a thing lies that is turned there."""
+        ahead = int(self.cursor.sees("at"))
+        if not self.cursor.sees("palm", ahead=ahead):
+            return False
+        self.cursor.at += ahead + 1
+        self.cursor.take("de")
+        self.palm = True
+        return True
+
+    def _take_clock(self) -> bool:
+        """顺时针: which way it is turned."""
+        clock = self.cursor.sense("clock")
+        if clock is None:
+            return False
+        self.cursor.at += 1
+        self.clockwise = clock.value == "clockwise"
+        return True
+
+    def _turned_in_hand(self, command: Command) -> None:
+        """旋转手里的方块90度: by how much, which way."""
+        if not command.themes:
+            self._take_palm()
+            command = replace(command, themes=self.things.things() if self.things.at_thing() else ())
+        while self._take_clock() or self._take_palm() or self.cursor.take("filler"):
+            pass
+        number, angle = self.cursor.sense("number"), math.pi / 2
+        if number is not None and number.value.isdigit() and self.cursor.sees("degrees", ahead=1):
+            self.cursor.at += 2
+            angle = math.radians(float(number.value))
+        sign = -1.0 if self.clockwise else 1.0
+        self.palm = self.clockwise = False
+        self._add(replace(command, action="reorient", angle=sign * angle))
 
     def _take_share(self) -> None:
         """一半的水: how much of a liquid, said before it or before what it is in."""
@@ -371,11 +413,14 @@ class Chinese:
         action = cast(Action, "put" if inside else said)
         command = Command(action=action, word=verb.text, themes=things, source=source)
         self.cursor.skip("filler")
+        if action == "turn" and (self.palm or self.cursor.sees("palm")):
+            self._turned_in_hand(command)
+            return
         if self._upright_here():
             self.cursor.take("result")
             self._add(replace(command, action="upright"))
             return
-        if action in ("put", "stack", "cover"):
+        if action in ("put", "stack", "cover", "hang"):
             command = self._destination(command, inside=inside, ends=verb.text[-1] in "在到回至")
             if action == "stack" and command.destination is None:  # a stack is of several, though no number is said
                 themes = tuple(replace(t, quantity="some") if t.uncounted else t for t in command.themes)
@@ -383,8 +428,8 @@ class Chinese:
         elif not command.themes and self.things.at_thing():
             command = replace(command, themes=self.things.things())
         self.cursor.skip("filler")
-        if self.hand is not None and action in ("take", "lift", "grasp"):
-            command, self.hand = replace(command, action="hand", hands=(self.hand,)), None
+        if self.hand is not None and action in HELD:
+            command, self.hand = in_hands(command, (self.hand,)), None
         self._add(replace(command, deliberate=action in ("lift", "grasp")))
 
     def _pour(self, verb: Token, said: str, things: tuple[NounPhrase, ...], source: NounPhrase | None) -> None:

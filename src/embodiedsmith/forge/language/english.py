@@ -76,6 +76,8 @@ class English:
             self._still(still)
         elif (forbidden := self.cursor.sense("forbid")) is not None:
             self._forbidden(forbidden.value)
+        elif self.deeds.lead_with_hands():
+            pass
         elif self.cursor.take("use"):
             self._used()
         elif (want := self.cursor.take("want")) is not None:

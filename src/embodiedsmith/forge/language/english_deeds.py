@@ -5,6 +5,7 @@ command = verb [things] {where} [result]        ("push it shut", "leave the plat
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import cast
 
@@ -21,7 +22,10 @@ KEEPING = ("leave", "keep", "leaving", "keeping")
 """Verbs by which something is to be so at the end, whatever it is at the start."""
 _PUSHING = ("push", "nudge", "pushing", "nudging")
 """Verbs of touching that move a thing where a place follows."""
+BOTH = ("both",)
 OTHER = {"left": "right", "right": "left"}
+HELD: tuple[Action, ...] = ("take", "lift", "grasp", "put", "stack")
+"""Verbs of what is in the hand meanwhile."""
 BESIDE = ("left", "right", "front", "behind", "near", "between")
 """Relations by which the place of a thing is told from another's: "in the bowl next to the plate" is in that bowl."""
 
@@ -39,6 +43,8 @@ class Deeds:
         """How many commands there were when this sentence began."""
         self.postponed: list[Command] = []
         """What is to be done after the rest of its sentence: "before closing it, ..."."""
+        self.leading: tuple[str, ...] = ()
+        """Hands said before the verb: "with both hands, lift the tray"."""
 
     # Order
 
@@ -151,12 +157,20 @@ class Deeds:
         if keeps and (unmoved := self.cursor.take("unmoved")) is not None:
             self.keep_still(themes, unmoved)
             return
+        if action == "turn" and self._in_palm(verb, themes):
+            return
         if result is None and self._ends_straight():
             result = self.cursor.take("result")
-        if action in ("take", "lift", "grasp") and (hands := self._hands()):
+        hands = self._said_hands() if action in HELD else ()
+        if hands and hands != BOTH and action in ("take", "lift", "grasp"):
             self.add(Command(action="hand", word=verb.text, themes=themes, hands=hands))
             return
         command = self.modify(Command(action=action, word=verb.text, themes=themes))
+        if action in HELD and (hands := hands or self._hands()):
+            command = in_hands(command, hands)
+            if command.action == "hand":
+                self.add(command)
+                return
         if keeps and (unmoved := self.cursor.take("unmoved")) is not None:  # "leave the mug on the plate where it is"
             self.keep_still(command.themes if command.destination is None else _at(command), unmoved)
             return
@@ -174,6 +188,58 @@ class Deeds:
         command = replace(command, deliberate=verb.text.lower().split()[0] in _DELIBERATE)
         for step in self._in_turn(command):
             self.add(step)
+
+    def _in_palm(self, verb: Token, themes: tuple[NounPhrase, ...]) -> bool:
+        """ "Rotate the cube in the hand by 90 degrees": read what is said after the thing; whether it is turned in the hand."""
+        start, angle, sign, palm = self.cursor.at, math.pi / 2, 1.0, False
+        while True:
+            self.cursor.skip("filler")
+            clock = self.cursor.sense("clock")
+            if clock is not None:
+                sign = -1.0 if clock.value == "clockwise" else 1.0
+                self.cursor.at += 1
+            elif self.cursor.take("palm") is not None:
+                palm = True
+            elif (said := self.said_angle()) is not None:
+                angle = said
+            else:
+                break
+        if not palm:
+            self.cursor.at = start
+            return False
+        self.add(Command(action="reorient", word=verb.text, themes=themes, angle=sign * angle))
+        return True
+
+    def said_angle(self) -> float | None:
+        """ "By 90 degrees", "90 degrees" [rad]; None: nothing of the kind is said here."""
+        word = self.cursor.peek()
+        by = int(word is not None and word.text.lower() == "by")
+        number = self.cursor.sense("number", by)
+        if number is None or not number.value.isdigit() or not self.cursor.sees("degrees", ahead=by + 1):
+            return None
+        self.cursor.at += by + 2
+        return math.radians(float(number.value))
+
+    def lead_with_hands(self) -> bool:
+        """Read "with both hands", "use the left hand to", said before what they do; whether they were."""
+        start = self.cursor.at
+        if self.cursor.take("use", "with"):
+            self.cursor.skip("article", "filler")
+            token = self.cursor.take("hand")
+            sense = None if token is None else token.sense("hand")
+            if sense is not None:
+                self.leading = (sense.value,)
+                word = self.cursor.peek()
+                if word is not None and word.text.lower() == "to":
+                    self.cursor.at += 1
+                return True
+        self.cursor.at = start
+        return False
+
+    def _said_hands(self) -> tuple[str, ...]:
+        """Hands said after a verb's things, or before the verb."""
+        before, self.leading = self.leading, ()
+        return self._hands() or before
 
     def _ends_straight(self) -> bool:
         """Whether a clause ends here with "straight", which is what is to come about, and not how ("straight into the box")."""
@@ -333,6 +399,12 @@ class Deeds:
         if any(part in word.text.lower() for part in ("touch", "disturb", "knock", "bump")):
             names = " and ".join(thing.text for thing in things)
             self.draft.warnings.append(f"'{word.text} {names}' is checked as: what is meant stays where it is")
+
+
+def in_hands(command: Command, hands: tuple[str, ...]) -> Command:
+    """A command whose things are in those hands meanwhile; where they go nowhere, to have them there is all there is to do."""
+    moves = command.destination is not None or (command.action == "lift" and hands == BOTH)
+    return replace(command, action=command.action if moves else "hand", hands=hands)
 
 
 def _tells_which(command: Command, last: Place, *, moved: bool) -> bool:

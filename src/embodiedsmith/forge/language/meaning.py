@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -36,7 +37,10 @@ Action = Literal[
     "spill",
     "fold",
     "cover",
+    "hang",
+    "wipe",
     "hand",
+    "reorient",
 ]
 
 
@@ -94,6 +98,8 @@ class Command:
     """The verb as typed."""
     themes: tuple[NounPhrase, ...] = ()
     """What is acted on; empty: the thing last spoken of."""
+    angle: float = math.pi / 2
+    """By how much a thing is turned in the hand [rad], anticlockwise."""
     share: float = 1.0
     """How much of a liquid is poured."""
     destination: Place | None = None
@@ -106,7 +112,7 @@ class Command:
     keep: bool = False
     """Whether a state is only to hold at the end, whatever it is at the start ("leave the drawer closed")."""
     hands: tuple[str, ...] = ()
-    """Of a robot with two, the hands that hold the thing one after the other: `left`, `right`."""
+    """Of a robot with two, the hands that hold the thing one after the other: `left`, `right`, or `both` at once."""
     deliberate: bool = False
     """Whether lifting or grasping counts for itself though something follows ("lift it, then put it down")."""
 

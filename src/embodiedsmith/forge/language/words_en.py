@@ -28,6 +28,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     "squeeze": _words("squeeze, squish, squash, compress"),
     "cover": _words("cover, cover up"),
     "fold": _words("fold, fold up, fold over"),
+    "hang": _words("hang, hang up"),
     "straighten": _words("straighten, straighten out, stretch, stretch out, pull straight, pull taut, pull tight"),
     "touch": _words("touch, tap, poke, push, press, nudge"),
     "open": _words("open, open up, pull open, slide open, swing open, pull, turn on"),
@@ -45,10 +46,21 @@ BIN = "bin"
 """Where "throw it away" puts things: a category."""
 
 HANDS: dict[str, tuple[str, ...]] = {
-    side: tuple(f"{to}{side} {hand}" for to in ("", "to the ") for hand in ("hand", "arm", "gripper"))
-    for side in ("left", "right")
+    "both": tuple(f"{both} {hand}s" for both in ("both", "both your", "two") for hand in ("hand", "arm", "gripper")),
+    **{
+        side: tuple(f"{to}{side} {hand}" for to in ("", "to the ") for hand in ("hand", "arm", "gripper"))
+        for side in ("left", "right")
+    },
 }
 """Of a robot with two; with "to the", for "to the left" has a meaning of its own."""
+
+PALM = _words("in the hand, in your hand, in its hand, in hand, in the palm, in your palm, in the robot's hand")
+"""Where a thing lies that fingers turn."""
+DEGREES = ("degrees", "degree", "°")
+CLOCK = {
+    "clockwise": ("clockwise",), "anticlockwise": _words("counterclockwise, counter-clockwise, anticlockwise, anti-clockwise"),
+}  # fmt: skip
+"""Which way something is turned, seen from above."""
 
 RESULTS: dict[str, tuple[str, ...]] = {
     "open": _words("open"),
@@ -68,7 +80,7 @@ SHARES: dict[str, tuple[str, ...]] = {
 
 RELATIONS: dict[str, tuple[str, ...]] = {
     "in": _words("in, into, inside, inside of, in to, within, in the inside of"),
-    "on": _words("on, onto, on top of, on to, upon, atop, over onto, onto the top of, on the top of"),
+    "on": _words("on, onto, on top of, on to, upon, atop, over onto, over, over the top of, onto the top of, on the top of"),
     "near": _words("next to, near, beside, by, close to, alongside, right next to, near to, adjacent to, by the side of"),
     "left": _words(
         "left of, to the left of, on the left of, at the left of, to the left side of, on the left side of, "
@@ -216,7 +228,7 @@ FILLERS = _words(
     "i want you to, i would like you to, i'd like you to, you should, you need to, you must, try to, hey, hi, hello, kindly, "
     "go ahead and, just, for me, so, again, the task is to, your task is to, let 's, make sure to, i need you to, safely, "
     "completely, fully, all the way, neatly, back, away, up, down, ok, okay, thanks, thank you, using the gripper, "
-    "with the gripper, using the arm, with one hand, there, once more, over, go, i want to, we need to, help me, help me to, "
+    "with the gripper, using the arm, with one hand, there, once more, go, i want to, we need to, help me, help me to, "
     "me, together, at once, properly, straight, directly, can u, could u, would u, would you mind, do you mind, "
     "if you don't mind, if you can, if possible, if you please, be so kind as to, be so kind and, be so good as to, "
     "so kind as to, very much, so much, a lot, many thanks, thx, in advance, right now, immediately, asap, for us, sir, "

@@ -22,7 +22,7 @@ from embodiedsmith.spec import Item, Pose, Predicate, Room, Scenario, Wall
 from embodiedsmith.spec.scene import Relation
 from embodiedsmith.world import CompileError
 from embodiedsmith.world import transforms as tf
-from embodiedsmith.world.compile import support_frame
+from embodiedsmith.world.compile import cradled, support_frame
 
 TRIES = 80  # places drawn for one thing in one attempt
 SNUG = 7  # free places more, of which the one closest to other things is taken, when room is scarce
@@ -121,7 +121,7 @@ class Attempt:
 
     def _given(self) -> Iterator[Item]:
         """Items whose poses and whose carriers' poses are given, carriers first."""
-        waiting = [i for i in self.items.values() if i.pose is not None]
+        waiting = [i for i in self.items.values() if i.pose is not None and i.relation != "held"]
         while ready := [i for i in waiting if i.parent is None or i.parent in self.roots]:
             waiting = [i for i in waiting if i not in ready]
             yield from ready
@@ -136,6 +136,9 @@ class Attempt:
     def _set_base(self, base: Pose) -> None:
         self.base = base
         self.plan.add(robot.room(self, base))
+        for item in self.items.values():
+            if item.relation == "held":
+                self._stand([(item, self._root(item))])
 
     def _priority(self, item: Item) -> tuple[bool, bool, float]:
         size = self.built[item.id].size
@@ -305,6 +308,11 @@ class Attempt:
         Raises:
             CompileError: there is none.
         """
+        if relation == "held":
+            palm = cradled(self.robot.name)
+            if palm is None:
+                raise CompileError(f"{self.robot.name} has no hand that things lie in", where=f"item '{item}'")
+            return Region(item, tf.matrix(self.base) @ palm, (0.1, 0.1), "rectangle", "robot", front=False)
         if parent is None:
             return Region(item, np.eye(4), (3.0, 3.0), "rectangle", "floor", front=False)
         affordances = self.built[parent].affordances
@@ -347,10 +355,14 @@ class Attempt:
 
 
 def _good_side(asset: Asset) -> float | None:
-    """Yaw [rad] that turns the one side from which a thing is grasped towards -x; None: it has none, or several."""
+    """Yaw [rad] that turns the one side from which a thing is grasped towards -x, or its two ends towards y; None: it has
+    no such side, or several."""
     ways = np.array(
         [tf.rotation(g.pose.rotation)[:2, 2] for g in asset.affordances.grasps if g.kind == "side" and g.body == "root"]
     )
+    if asset.affordances.pairs and not asset.affordances.grasps:
+        one, other = (np.asarray(grasp.pose.position) for grasp in asset.affordances.pairs[0])
+        return math.pi / 2 - math.atan2(*(one - other)[1::-1])  # a hand on either side
     if len(ways) == 0 or np.linalg.norm(ways.mean(axis=0)) < 0.8:
         return None
     mean = ways.mean(axis=0)

@@ -12,8 +12,8 @@ Placed = Literal["on", "inside", "near", "left_of", "right_of", "in_front_of", "
 PLACED: frozenset[str] = frozenset(get_args(Placed))
 """Predicates that put their first argument to their second, or between it and their third."""
 MOVING = PLACED | {
-    "at", "lifted", "grasped", "squeezed", "straightened", "folded", "covers", "upright", "touching", "in_left_hand",
-    "in_right_hand",
+    "at", "lifted", "grasped", "squeezed", "straightened", "folded", "covers", "hung", "upright", "touching", "in_left_hand",
+    "in_right_hand", "in_both_hands",
 }  # fmt: skip
 """Predicates whose first argument is handled."""
 

@@ -22,7 +22,7 @@ from embodiedsmith.motion.skills.place import carrier, place_of_item, spots
 from embodiedsmith.motion.together import TeamSpace
 
 STAGE = "carry"
-LOOK_AHEAD = 60  # spots tried for a pair of grasps before it counts as a dead end
+LOOK_AHEAD = 120  # spots tried for a pair of grasps before it counts as a dead end
 LIFTED = 0.5  # of the lift, that a thing must have risen to count as lifted
 REGRASPS = 3
 RESTING = 0.004  # closing a control step, below which fingers count as at rest

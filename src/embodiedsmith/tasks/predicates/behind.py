@@ -16,7 +16,7 @@ PREDICATE = PredicateKind(
         "en": Words(
             "put {0} behind {1}",
             "move {0} away from behind {1}",
-            ("put", "place", "set", "move", "bring", "lay"),
+            ("put", "place", "set", "move", "bring", "carry", "lay"),
             ("behind", "back of", "beyond"),
         ),
         "zh": Words("把{0}放到{1}后面", "把{0}从{1}后面移开", ("放", "摆", "搁", "移到", "移动", "搬", "拿"), ("后",)),

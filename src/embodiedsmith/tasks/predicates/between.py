@@ -74,7 +74,7 @@ PREDICATE = PredicateKind(
         "en": Words(
             "put {0} between {1} and {2}",
             "take {0} out from between {1} and {2}",
-            ("put", "place", "set", "move", "bring", "lay"),
+            ("put", "place", "set", "move", "bring", "carry", "lay"),
             ("between", "in the middle of"),
         ),
         "zh": Words(

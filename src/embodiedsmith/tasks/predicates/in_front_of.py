@@ -16,7 +16,7 @@ PREDICATE = PredicateKind(
         "en": Words(
             "put {0} in front of {1}",
             "move {0} away from the front of {1}",
-            ("put", "place", "set", "move", "bring", "lay"),
+            ("put", "place", "set", "move", "bring", "carry", "lay"),
             ("in front of", "front", "before"),
         ),
         "zh": Words("把{0}放到{1}前面", "把{0}从{1}前面移开", ("放", "摆", "搁", "移到", "移动", "搬", "拿"), ("前",)),

@@ -16,8 +16,16 @@ PREDICATE = PredicateKind(
     words={
         "en": Words(
             "take {0} in the left hand", "take {0} out of the left hand",
-            ("take", "pass", "hand", "hold", "give", "get", "grab"), ("left hand", "left arm", "left gripper"),
+            ("take", "pass", "hand", "hold", "give", "get", "grab", "put", "place", "move", "lift", "pick up"),
+            ("left hand", "left arm", "left gripper"),
         ),
-        "zh": Words("用左手拿住{0}", "把{0}从左手拿走", ("拿住", "递给", "递到", "交给", "传给", "拿", "递"), ("左手",)),
+        "zh": Words(
+            "用左手拿住{0}", "把{0}从左手拿走",
+            (
+                "拿住", "扶住", "按住", "握住", "抓住", "递给", "递到", "交给", "传给", "拿", "递", "放", "装", "摆", "搁",
+                "移到", "搬",
+            ),
+            ("左手",),
+        ),
     },
 )  # fmt: skip

@@ -16,8 +16,16 @@ PREDICATE = PredicateKind(
     words={
         "en": Words(
             "take {0} in the right hand", "take {0} out of the right hand",
-            ("take", "pass", "hand", "hold", "give", "get", "grab"), ("right hand", "right arm", "right gripper"),
+            ("take", "pass", "hand", "hold", "give", "get", "grab", "put", "place", "move", "lift", "pick up"),
+            ("right hand", "right arm", "right gripper"),
         ),
-        "zh": Words("用右手拿住{0}", "把{0}从右手拿走", ("拿住", "递给", "递到", "交给", "传给", "拿", "递"), ("右手",)),
+        "zh": Words(
+            "用右手拿住{0}", "把{0}从右手拿走",
+            (
+                "拿住", "扶住", "按住", "握住", "抓住", "递给", "递到", "交给", "传给", "拿", "递", "放", "装", "摆", "搁",
+                "移到", "搬",
+            ),
+            ("右手",),
+        ),
     },
 )  # fmt: skip

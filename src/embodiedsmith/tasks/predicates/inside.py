@@ -175,7 +175,7 @@ PREDICATE = PredicateKind(
         "en": Words(
             "put {0} in {1}",
             "take {0} out of {1}",
-            ("put", "place", "store", "drop", "load", "insert", "move", "return", "set"),
+            ("put", "place", "store", "drop", "load", "insert", "move", "carry", "return", "set"),
             ("in", "into", "inside", "back", "away", "shelf"),
         ),
         "zh": Words(

@@ -41,7 +41,7 @@ PREDICATE = PredicateKind(
         "en": Words(
             "move {0} next to {1}",
             "move {0} away from {1}",
-            ("move", "bring", "put", "place", "set", "push", "near", "next to", "close to"),
+            ("move", "bring", "carry", "put", "place", "set", "push", "near", "next to", "close to"),
             ("next to", "near", "beside", "close to", "by"),
         ),
         "zh": Words(

@@ -173,7 +173,7 @@ PREDICATE = PredicateKind(
         "en": Words(
             "put {0} on {1}",
             "take {0} off {1}",
-            ("put", "place", "set", "stack", "lay", "move", "return", "store"),
+            ("put", "place", "set", "stack", "lay", "move", "carry", "return", "store"),
             ("on", "onto", "atop", "back"),
             "stack {0} on {1}",
         ),

@@ -16,7 +16,7 @@ PREDICATE = PredicateKind(
         "en": Words(
             "put {0} to the right of {1}",
             "move {0} away from the right of {1}",
-            ("put", "place", "set", "move", "bring", "lay"),
+            ("put", "place", "set", "move", "bring", "carry", "lay"),
             ("right of", "right side", "right"),
         ),
         "zh": Words("把{0}放到{1}右边", "把{0}从{1}右边移开", ("放", "摆", "搁", "移到", "移动", "搬", "拿"), ("右",)),
