@@ -20,9 +20,10 @@ class Bench(Command):
     sentences over many seeds and counts which give verified demonstrations, `bodies` sentences for every embodiment and kind of
     matter; `liquid` shakes and turns over a closed cup, and pours; `scenes` watches whether scenes of autonomous mode stay at
     rest; `language` asks an agent fixed requests in English and Chinese and counts which it understands; `forge` forges fixed
-    requests of one to many skills in every mode at equal budget, then measures what lessons are worth; `diversity` trains policies on equally many demonstrations of one to many scenarios;
-    `flywheel` spins tasks with one part of the loop changed at a time, from one cold start at equal gradient steps; `rollout`
-    measures how much of the speed of raw batched physics is left with a policy in the loop."""
+    requests of one to many skills in every mode at equal budget, then measures what lessons are worth; `diversity` trains
+    policies on equally many demonstrations of one to many scenarios; `flywheel` spins tasks with one part of the loop changed at
+    a time, from one cold start at equal gradient steps; `rollout` measures how much of the speed of raw batched physics is left
+    with a policy in the loop."""
 
     name: Positional[
         Literal["speed", "briefs", "bodies", "liquid", "scenes", "language", "forge", "diversity", "flywheel", "rollout"]
