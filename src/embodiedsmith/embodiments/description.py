@@ -91,6 +91,20 @@ class Gripper:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Cradle:
+    """How an arm holds a dexterous hand for things to lie in it, palm up."""
+
+    joints: tuple[float, ...]
+    """Of the arm [rad]; the approach of its tool then points straight up."""
+    fingers: tuple[float, ...]
+    """Of the gripper's joints, round what lies there, and what their servos are sent to [rad]."""
+    place: tuple[float, float, float]
+    """Middle of the palm's face in the tool's frame [m]: where the root of a thing is that lies there."""
+    play: tuple[float, float]
+    """Farthest that a thing may lie from there along each axis [m], and be turned [rad]."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Arm:
     """A serial chain with a tool at its end."""
 
@@ -110,6 +124,8 @@ class Arm:
     """Farthest the TCP gets from the arm's base [m]."""
     name: str = "arm"
     """For people, and for telling several arms apart: "left", "right"."""
+    cradle: Cradle | None = None
+    """How things lie in its hand; None: they cannot."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,3 +211,8 @@ class Robot:
     def arm(self) -> Arm:
         """The first arm."""
         return self.arms[0]
+
+    @property
+    def cradle(self) -> Cradle | None:
+        """How things lie in the hand of the first arm; None: they cannot."""
+        return self.arm.cradle

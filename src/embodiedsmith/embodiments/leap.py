@@ -51,6 +51,14 @@ joint space the fingertips move along the closing direction within 3 mm (the thu
 the approach."""
 
 
+LYING = (0.8, 0.0, 0.8, 0.8) * 3 + (0.8, 0.8, 0.8, 0.0)
+"""Joints of the hand, palm up, with a thing lying in it [rad]: fingers and thumb stand round it."""
+PALM = (0.005, -0.028, -0.088)
+"""Middle of what lies on the palm, in the tool's frame [m]: between the fingers and the thumb, on the palm's face."""
+PLAY = (0.006, 0.2)
+"""How far from there [m] and how much turned [rad] a block of 65 mm has room."""
+
+
 def build_hand() -> mujoco.MjSpec:
     """A fresh model of the hand; its palm's frame is the model's own. Sites `<finger>_tip` are the middles of the fingertips."""
     folder = models.folder(MODEL)

@@ -7,7 +7,7 @@ import math
 import mujoco
 
 from embodiedsmith.embodiments import contact, models
-from embodiedsmith.embodiments.description import Arm, Gripper
+from embodiedsmith.embodiments.description import Arm, Cradle, Gripper
 from embodiedsmith.embodiments.meshes import simplify_visuals
 
 MODEL = "universal_robots_ur5e"
@@ -46,7 +46,7 @@ def build_arm() -> mujoco.MjSpec:
     return spec
 
 
-def arm(*, tcp_site: str, gripper: Gripper, reach: float) -> Arm:
+def arm(*, tcp_site: str, gripper: Gripper, reach: float, cradle: Cradle | None = None) -> Arm:
     """The description of the arm with a hand."""
     return Arm(
         joints=tuple(f"{joint}_joint" for joint in _JOINTS),
@@ -57,4 +57,5 @@ def arm(*, tcp_site: str, gripper: Gripper, reach: float) -> Arm:
         tcp_site=tcp_site,
         gripper=gripper,
         reach=reach,
+        cradle=cradle,
     )

@@ -127,5 +127,5 @@ def as_laid_out(world: World) -> None:
     for item in world.scenario.scene.items:
         for joint, fraction in item.joints.items():
             world.data.qpos[world.joint_qpos[f"{item.id}.{joint}"]] = joint_position(world.assets[item.id], joint, fraction)
-    world.set_robot(world.data, world.home, 0.0)
+    world.stand_ready(world.data, world.home)
     mujoco.mj_forward(world.model, world.data)

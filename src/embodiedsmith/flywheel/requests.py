@@ -42,7 +42,7 @@ from embodiedsmith.spec import (
     split_reference,
 )
 from embodiedsmith.world import transforms as tf
-from embodiedsmith.world.compile import build_assets, root_poses
+from embodiedsmith.world.compile import build_assets, palm_pose, root_poses
 
 PART = "requests"
 SIZES = (0.8, 1.25)
@@ -279,7 +279,7 @@ def _unvisited(scenario: Scenario, name: str, category: str, cells: Sequence[Cel
         if item.asset.category != category or item.parent is None or item.pose is None:
             continue
         try:
-            roots = root_poses(scenario.scene, built := build_assets(scenario.scene))
+            roots = root_poses(scenario.scene, built := build_assets(scenario.scene), palm_pose(scenario))
         except SmithError:
             continue
         place = built[item.parent].affordances

@@ -19,7 +19,7 @@ from embodiedsmith.forge.layout.prisms import Float, Kind, Prism, grown, pairwis
 from embodiedsmith.forge.layout.volumes import apply, arm_at_home, volumes
 from embodiedsmith.spec import Area, Item, Scenario
 from embodiedsmith.world import transforms as tf
-from embodiedsmith.world.compile import build_assets, root_poses
+from embodiedsmith.world.compile import build_assets, palm_pose, root_poses
 
 STEP = 0.01  # [m] by which sides grow
 TURNS = 12  # steps in which the angle grows
@@ -63,7 +63,7 @@ class _Scene:
         self.scenario = scenario
         self.items = {item.id: item for item in scenario.scene.items}
         self.built: dict[str, Asset] = build_assets(scenario.scene)
-        self.roots: dict[str, Float] = root_poses(scenario.scene, self.built)
+        self.roots: dict[str, Float] = root_poses(scenario.scene, self.built, palm_pose(scenario))
         self.needs: Needs = needs.read(scenario, self.built)
         self.base: Float = tf.matrix(scenario.embodiment.base)
         self.robot = embodiments.get(scenario.embodiment.name)

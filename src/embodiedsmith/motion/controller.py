@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -404,6 +404,16 @@ class Controller:
         kin = kinematics(self.robot.name, arm)
         T_now_planned = tf.inverse(self.base_pose()) @ self._T_planned
         return kin.inverse(T_now_planned @ kin.forward(joints), joints).joints
+
+    def fingers_to(self, command: tf.Float) -> None:
+        """One control step of the fingers of the arm in use towards a command of their servos (k,); there they stay afterwards.
+
+        Only for a dexterous hand, whose actions say every finger joint.
+        """
+        hand = self.world.grippers[self.index]
+        self.wear(replace(hand, open_ctrl=tuple(command.tolist())))
+        self.gripper = 0.0
+        self.step()
 
     def wait(self, steps: int) -> None:
         """Stand still."""

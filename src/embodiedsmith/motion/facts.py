@@ -306,12 +306,20 @@ class Survey:
                     self.facts.add(("contains", item, what))
                     if world.assets[item].affordances.rims:
                         self.facts |= {("pours", item, what, target) for target in hollow if target != item}
+                    if what in world.heaps:
+                        self._describe_scooping(item, what, hollow)
 
     def _describe_bars(self) -> list[str]:
         """What things can be hung over."""
         found = {f"{item}.{bar.name}": item for item, asset in self.world.assets.items() for bar in asset.affordances.bars}
         self.facts |= {("bar_zone", name, self.zone(item)) for name, item in found.items()}
         return list(found)
+
+    def _describe_scooping(self, source: str, what: str, hollow: list[str]) -> None:
+        """With what grains can be taken out of a source, and into what."""
+        for tool in self.movable:
+            if tool != source and self.world.assets[tool].affordances.lips:
+                self.facts |= {("scoops", tool, what, source, target) for target in hollow if target not in (source, tool)}
 
     def _describe_arms(self) -> list[str]:
         """Names of the arms of a robot that has several, and which of them holds what is held."""

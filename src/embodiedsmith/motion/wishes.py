@@ -167,6 +167,8 @@ WANTED: dict[str, Callable[[Wish, Predicate], Iterable[Fact]]] = {
     "between": lambda _, p: [("between", *p.args)],
     "touching": lambda _, p: [("touching", *p.args)],
     "poured": lambda _, p: [("poured", p.args[0], split_reference(p.args[1])[0])],
+    "reoriented": lambda wish, p: (("reoriented", p.args[0]),),
+    "scooped": lambda _, p: [("scooped", p.args[0], split_reference(p.args[1])[0])],
     "filled": _want_full,
     "unmoved": lambda _, p: [],  # nothing to bring about: the survey lets no skill move it
     "at": _want_point,

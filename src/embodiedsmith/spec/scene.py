@@ -13,7 +13,8 @@ from embodiedsmith.spec.rooms import Room, Wall
 Identifier = str
 ID_PATTERN = r"^[a-z][a-z0-9_]*$"
 Setting = Literal["tabletop", "counter", "kitchen", "room"]
-Relation = Literal["on", "inside", "attached"]
+Relation = Literal["on", "inside", "attached", "held"]
+"""How an item is where it is; `held`: it lies in the hand of the robot's first arm, which begins palm up."""
 Size = Literal["small", "medium", "large"]
 ParamValue = bool | int | float | str | tuple[str, ...]
 
@@ -43,7 +44,8 @@ class Item(Noun):
     support: str | None = None
     """Name of the parent's support surface or cavity; None: its first one."""
     pose: Pose | None = None
-    """Pose of the item's root in the support's frame; empty until laid out. On the floor: in the world."""
+    """Pose of the item's root in the support's frame; empty until laid out. On the floor: in the world. Held: in the frame of the
+    middle of the palm, z out of it."""
     joints: dict[str, float] = Field(default_factory=dict)
     """Joint name to opening fraction: 0 closed (lower limit), 1 fully open (upper limit)."""
     fixed: bool = False
@@ -54,6 +56,8 @@ class Item(Noun):
         bad = {name: f for name, f in self.joints.items() if not 0.0 <= f <= 1.0}
         if bad:
             raise ValueError(f"joints of '{self.id}' are fractions in [0, 1]; got {bad}")
+        if self.relation == "held" and (self.parent is not None or self.fixed):
+            raise ValueError(f"'{self.id}' is held: the robot carries it, so that it has no parent and is not fixed")
         return self
 
 

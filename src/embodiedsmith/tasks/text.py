@@ -237,6 +237,8 @@ def _leads(name: str, wanted: set[str]) -> bool:
 
 _THERE = re.compile(r"\b(?:that|which) (?:is|are) (?:near|next to|close to)\b")
 """Where something is, told with words that can also tell where to move it."""
+_PALM = re.compile(r"\bin (?:the|your) hand\b")
+"""Where something lies: no deed, as "hand" alone is."""
 
 
 def _asked(text: str, language: Language) -> dict[str, set[str]]:
@@ -248,7 +250,7 @@ def _asked(text: str, language: Language) -> dict[str, set[str]]:
             meanings.setdefault(verb, set()).add(name)
     found: dict[str, set[str]] = {}
     whole = text
-    text = _without_nouns(_THERE.sub(" _ ", text), language)
+    text = _without_nouns(_PALM.sub(" _ ", _THERE.sub(" _ ", text)), language)
     for verb in sorted(meanings, key=lambda v: (-len(v), v)):
         left, count = re.subn(_pattern(verb, language), " _ ", text)
         if count:

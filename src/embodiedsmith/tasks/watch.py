@@ -140,6 +140,12 @@ class Watch:
         return row
 
     @property
+    def start(self) -> Float:
+        """State at the beginning of the attempt, shape (ns,)."""
+        row: Float = self._states[0].copy()
+        return row
+
+    @property
     def observed(self) -> Float:
         """What is observed now, shape (observation_size,); see `World.observe`."""
         row: Float = self._observations[self.steps].copy()

@@ -7,12 +7,16 @@ import math
 import mujoco
 
 from embodiedsmith.embodiments import leap, models, universal
-from embodiedsmith.embodiments.description import Base, Robot, RobotCamera
+from embodiedsmith.embodiments.description import Base, Cradle, Robot, RobotCamera
 
 _PALM = (-leap.TCP[0], leap.TCP[1], 0.03)
 """Where the palm's frame is in the flange's, turned over [m]: its back on the flange, the tool centre point on its axis."""
 _PLATE = (0.036, 0.009)
 """Radius and half the thickness of the plate between flange and hand [m]."""
+
+_PALM_UP = (-0.0760, -0.6707, 1.6815, 0.5600, -1.5708, -2.3)
+"""Arm joints [rad] with the palm up and level, 0.45 m before the base and 0.35 m above it at the tool centre point, the fingers
+away from the forearm."""
 
 _EXCLUDED = (
     *universal.EXCLUDED,
@@ -54,7 +58,14 @@ ROBOT = Robot(
     models=(universal.MODEL, leap.MODEL),
     build=build,
     base=Base(kind="fixed", radius=0.2, footprint=(0.25, 0.25)),
-    arms=(universal.arm(tcp_site="tcp", gripper=leap.gripper("hand/"), reach=0.95),),
+    arms=(
+        universal.arm(
+            tcp_site="tcp",
+            gripper=leap.gripper("hand/"),
+            reach=0.95,
+            cradle=Cradle(joints=_PALM_UP, fingers=leap.LYING, place=leap.PALM, play=leap.PLAY),
+        ),
+    ),
     cameras=(RobotCamera(name="wrist", body="hand/palm"),),
     excluded_collisions=_EXCLUDED,
 )

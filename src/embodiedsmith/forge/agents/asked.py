@@ -59,7 +59,7 @@ def _item(said: _Said) -> AskedItem:
         size=said.size,
         params=said.params,
         parent=None if carrier is None else carrier.thing.id,
-        relation=relation,
+        relation="held" if thing.held else relation,
         support=None if carrier is None or carrier.vague else carrier.part,
         joints={name: "open" if fraction > 0.0 else "closed" for name, fraction in thing.joints.items() if name in thing.told},
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import replace
 from typing import Literal
 
@@ -14,6 +15,7 @@ from embodiedsmith.forge.agents.things import Ref, Thing, Use, is_furniture, ope
 from embodiedsmith.forge.agents.which import SIDES
 from embodiedsmith.forge.language.clauses import SURFACES
 from embodiedsmith.forge.language.meaning import Action, Command, Meaning, NounPhrase, Place, Relation
+from embodiedsmith.spec.scene import ParamValue
 
 SWUNG: dict[Action, str] = {"open": "open", "close": "closed", "turn": "turned"}
 """What verbs of doors, drawers, knobs and levers bring about."""
@@ -23,6 +25,14 @@ IN_HANDS = {"left": "in_left_hand", "right": "in_right_hand", "both": BOTH_HANDS
 
 JUG, CUP = "jug", "cup"
 """Categories of what liquids and grains are in at the start, where nobody says."""
+
+CUBE: dict[str, ParamValue] = {"length": 0.065, "width": 0.065, "height": 0.065}
+"""What is turned in the hand where its size is not said [m]: a little less than the room between fingers and thumb."""
+
+RACK = "towel_rack"
+"""Category of what cloth is hung on, where nobody says."""
+HANGERS = {"shelf": ("rack", "架子"), "stick": ("bar", "rod")}
+"""Words of other things, by their categories, that mean a rack where something is hung on them."""
 
 
 class Grounding:
@@ -126,12 +136,27 @@ class Grounding:
                     self.effects.append(Effect("upright", (Ref(ref.thing),)))
             case "cover":
                 self._cover(command)
+            case "hang":
+                self._hang(command)
             case "squeeze" | "straighten" | "fold":
                 name = {"squeeze": "squeezed", "straighten": "straightened", "fold": "folded"}[command.action]
                 for ref in self._themes(command):
                     self.effects.append(Effect(name, (Ref(ref.thing),), deliberate=True))
+            case "reorient":
+                for ref in self._themes(command):
+                    self._reorient(ref.thing, command.angle)
             case "take" | "remove" | "lift" | "grasp":
                 self._take(command)
+
+    def _reorient(self, thing: Thing, angle: float) -> None:
+        """A thing is turned in the hand that it lies in at the start: of a size that fingers turn."""
+        if thing.place is not None or any(effect.args[0].thing is thing for effect in self.effects):
+            self.stage.reasons.append(f"'{_name(thing)}' lies in the hand from the start when it is turned there")
+        thing.held = True
+        if thing.size is None and set(CUBE) <= set(categories()[thing.category].params):
+            thing.params.update(CUBE)
+        turn = () if math.isclose(angle, math.pi / 2) else (("angle", angle),)
+        self.effects.append(Effect("reoriented", (Ref(thing),), deliberate=True, params=turn))
 
     def _hold_first(self) -> None:
         """What one hand is to hold while the other works is in it before: an order that the words imply."""
@@ -214,6 +239,8 @@ class Grounding:
         if command.destination.relation in SIDES:
             self._put_beside(command, themes, command.destination)
             return
+        if self._lay(themes, command.destination):
+            return
         targets = self._targets(command.destination, themes)
         if not targets or not themes:
             return
@@ -268,6 +295,45 @@ class Grounding:
             return
         for target in self._resolve(command.destination.target, exclude=frozenset(ref.thing for ref in themes))[:1]:
             self.effects.append(Effect("covers", (Ref(themes[0].thing), Ref(target.thing)), deliberate=True))
+
+    def _hang(self, command: Command) -> None:
+        """Over the bar of a rack, which is there though nobody speaks of it; a "rack" or a "bar" to hang on is one, too."""
+        themes = self._themes(command)
+        target = None if command.destination is None else command.destination.target
+        if target is None:
+            racks = [thing for thing in self.stage.things if thing.asset.affordances.bars] or [Thing(RACK, spoken=False)]
+            self.stage.things.extend(thing for thing in racks[:1] if thing not in self.stage.things)
+            rack = racks[0]
+        else:
+            if target.head in HANGERS and target.text.split()[-1] in HANGERS[target.head]:
+                target = replace(target, head=RACK)
+            found = self._resolve(target, exclude=frozenset(ref.thing for ref in themes))
+            if not found:
+                return
+            rack = found[0].thing
+        if not rack.asset.affordances.bars:
+            self.stage.reasons.append(f"nothing can be hung on '{_name(rack)}': it has no bar")
+            return
+        for theme in themes:
+            if _is_cloth(theme.thing):
+                self.effects.append(Effect("hung", (Ref(theme.thing), Ref(rack)), deliberate=True))
+            else:
+                self.stage.reasons.append(f"'{_name(theme.thing)}' cannot be hung: only cloth hangs over a bar")
+
+    def _lay(self, themes: tuple[Ref, ...], place: Place) -> bool:
+        """What is cloth is laid over a thing, or hung on its bar; False where they are to be put as other things are."""
+        if place.target is None or place.relation not in ("on", "to") or not themes:
+            return False
+        if not all(_is_cloth(theme.thing) for theme in themes):
+            return False
+        targets = self._resolve(place.target, exclude=frozenset(ref.thing for ref in themes))[:1]
+        for target in targets:
+            if target.thing.category in SURFACES:
+                self.stage.reasons.append(f"'{_name(themes[0].thing)}' lies on the {_name(target.thing)} from the start")
+                continue
+            name = "hung" if target.thing.asset.affordances.bars else "covers"
+            self.effects.extend(Effect(name, (Ref(theme.thing), Ref(target.thing)), deliberate=True) for theme in themes)
+        return True
 
     def _pour(self, command: Command) -> None:
         """A liquid or grains into something; in a jug or a cup at the start where the words do not say in what."""
@@ -486,3 +552,8 @@ def _moves(effect: Effect, joint: Ref) -> bool:
 
 def _name(thing: Thing) -> str:
     return categories()[thing.category].names["en"][0]
+
+
+def _is_cloth(thing: Thing) -> bool:
+    matter = thing.asset.matter
+    return matter is not None and matter.kind == "cloth"

@@ -8,9 +8,10 @@ import numpy as np
 
 from embodiedsmith import embodiments
 from embodiedsmith.assets import Asset
+from embodiedsmith.embodiments.description import Robot
 from embodiedsmith.forge.agents.agent import Case, Draft, Repair
 from embodiedsmith.forge.agents.asked import Said
-from embodiedsmith.forge.agents.effects import Effect, goal_of, skills
+from embodiedsmith.forge.agents.effects import Effect, goal_of, hold_steps, skills
 from embodiedsmith.forge.agents.furnish import Furnishing
 from embodiedsmith.forge.agents.ground import Grounding, phrases_of
 from embodiedsmith.forge.agents.rooms import rooms_of
@@ -49,6 +50,9 @@ class RuleAgent:
         name = FIRST_TRIED if brief.embodiment == ANY else brief.embodiment
         robot = embodiments.get(name)
         grounding, said, scene, goal = _drawn(meaning, brief.text, rng)
+        if any(item.relation == "held" for item in scene.items) and robot.cradle is None:
+            robot = _with_cradle(brief)
+            name = robot.name
         travels = robot.base.kind == "planar"
         if travels:  # walls are there to be driven round
             scene = scene.model_copy(update={"rooms": rooms_of(meaning, scene)})
@@ -58,6 +62,7 @@ class RuleAgent:
             instructions={language: instruction(goal, scene, language, initial) for language in LANGUAGES},
             initial=initial,
             user_text=brief.text,
+            hold_steps=hold_steps(grounding.effects),
             horizon=max(LEAST_SECONDS, SKILL_SECONDS * _skills(grounding.effects, travels=travels)),
         )
         scenario = Scenario(
@@ -77,6 +82,15 @@ class RuleAgent:
     def edit(self, case: Case, rng: np.random.Generator) -> Iterator[Repair]:
         """Repairs to try; see `Agent.edit`."""
         return repairs(case, rng)
+
+
+def _with_cradle(brief: Brief) -> Robot:
+    """A robot in whose hand things lie; raises CannotBe where another was asked for."""
+    found = [robot for robot in map(embodiments.get, embodiments.names()) if robot.cradle is not None]
+    if brief.embodiment != ANY:
+        names = ", ".join(robot.name for robot in found)
+        raise CannotBe((f"{brief.embodiment} has no hand that things lie in and are turned in; {names} has",), text=brief.text)
+    return found[0]
 
 
 def _drawn(meaning: Meaning, text: str, rng: np.random.Generator) -> tuple[Grounding, Said, SceneSpec, Goal]:

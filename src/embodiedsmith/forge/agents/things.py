@@ -30,6 +30,8 @@ class Thing:
     params: dict[str, ParamValue] = field(default_factory=dict)
     place: tuple[Literal["on", "inside"], Ref] | None = None
     """Where it is at the start, when said or implied."""
+    held: bool = False
+    """Whether it lies in the robot's hand at the start."""
     joints: dict[str, float] = field(default_factory=dict)
     told: set[str] = field(default_factory=set)
     """Those of its joints whose state at the start the brief says."""

@@ -33,7 +33,7 @@ REACHED = 0.3
 NOT_STAGED = frozenset({
     "at", "upright",
     "covers", "filled", "folded", "hung", "poured", "spilled", "straightened",
-    "in_left_hand", "in_right_hand", "in_both_hands", "squeezed",
+    "in_left_hand", "in_right_hand", "in_both_hands", "squeezed", "reoriented",
 })  # fmt: skip
 """Predicates for which no start, or no number of skills, can be proposed.
 

@@ -106,7 +106,7 @@ def _overlaps(context: Context) -> list[Finding]:
     for item in context.scenario.scene.items:
         for joint, fraction in item.joints.items():
             data.qpos[world.joint_qpos[f"{item.id}.{joint}"]] = joint_position(context.assets[item.id], joint, fraction)
-    world.set_robot(data, world.home, 0.0)
+    world.stand_ready(data, world.home)
     mujoco.mj_forward(world.model, data)
     return [
         Finding(

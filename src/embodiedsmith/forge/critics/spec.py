@@ -59,6 +59,9 @@ def _named(context: Context, fault: str) -> tuple[str, ...]:
 
 
 def _support(item: Item, context: Context) -> list[Finding]:
+    if item.relation == "held" and embodiments.get(context.scenario.embodiment.name).cradle is None:
+        message = f"'{item.id}' is held: {context.scenario.embodiment.name} has no hand that things lie in"
+        return [Finding(code="spec.support", subjects=(item.id,), message=message)]
     if item.parent is None:
         return []
     affordances = context.assets[item.parent].affordances

@@ -409,7 +409,7 @@ def in_hands(command: Command, hands: tuple[str, ...]) -> Command:
 
 def _tells_which(command: Command, last: Place, *, moved: bool) -> bool:
     """Whether a place says where a thing is, and not where it goes: "take the mug on the plate", "lift the one in the box"."""
-    if command.action in ("put", "stack", "pour", "fill") or command.word.lower() in _PUSHING:
+    if command.action in ("put", "stack", "pour", "fill", "hang", "wipe") or command.word.lower() in _PUSHING:
         return False
     if command.action not in ("take", "remove"):
         return True

@@ -17,7 +17,7 @@ Kind = Literal[
     "verb", "result", "relation", "adverb", "place", "from", "at", "ba", "de", "classifier", "setting", "clutter", "then", "and",
     "filler", "exist", "with", "absent", "not_needed", "be", "want", "ought", "beyond", "superlative",
     "among", "first", "before", "after", "orderly", "still", "unmoved", "stay", "forbid", "except", "for", "so_that",
-    "least", "use", "hand", "of", "possessive", "comma", "stop", "share", "to", "spilt",
+    "least", "use", "hand", "of", "possessive", "comma", "stop", "share", "to", "spilt", "palm", "degrees", "clock",
 ]  # fmt: skip
 
 
@@ -162,6 +162,7 @@ def _add_grammar(built: Lexicon) -> None:
         ("superlative", words_en.SUPERLATIVES), ("superlative", words_zh.SUPERLATIVES), ("forbid", words_en.FORBID),
         ("forbid", words_zh.FORBID),
         ("beyond", words_en.BEYOND), ("beyond", words_zh.BEYOND), ("hand", words_en.HANDS), ("hand", words_zh.HANDS),
+        ("clock", words_en.CLOCK), ("clock", words_zh.CLOCK),
     )  # fmt: skip
     for kind, table in tables:
         for value, words in table.items():
@@ -186,6 +187,7 @@ def _add_grammar(built: Lexicon) -> None:
         ("still", words_en.STILL), ("unmoved", words_en.UNMOVED), ("stay", words_en.STAY), ("use", words_en.USE),
         ("least", words_en.LEAST), ("except", words_en.EXCEPT), ("for", words_en.FOR),
         ("ba", words_zh.BA), ("from", words_zh.FROM), ("at", words_zh.AT), ("to", words_zh.TO),
+        ("palm", words_en.PALM), ("palm", words_zh.PALM), ("degrees", words_en.DEGREES), ("degrees", words_zh.DEGREES),
         ("spilt", words_zh.SPILT), ("at", ("at",)), ("de", words_zh.DE),
         ("among", words_zh.AMONG), ("first", words_zh.FIRST), ("before", words_zh.BEFORE), ("still", words_zh.STILL),
         ("so_that", words_zh.SO_THAT), ("least", words_zh.LEAST), ("use", words_zh.USE),

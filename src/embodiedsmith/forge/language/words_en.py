@@ -15,7 +15,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     "put": _words(
         "put, pop, plop, tuck, stuff, shove, place, move, set, stand, bring, drop, lay, transfer, insert, return, store, "
         "deliver, carry, put back, relocate, stow, put away, position, slide, load, leave, keep, gather, collect, stash, "
-        "deposit, dump, hide, stick, put down, set down, lay down, place down, serve"
+        "deposit, dump, hide, stick, drape, spread, put down, set down, lay down, place down, serve"
     ),
     "discard": _words("throw, toss, throw away, throw out, discard, dispose of, get rid of, chuck, trash"),
     "empty": _words("empty, empty out, clear out, unpack"),

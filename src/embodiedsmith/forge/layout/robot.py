@@ -38,7 +38,8 @@ def room(attempt: Attempt, base: Pose) -> list[Prism]:
     box = apply(T, corners(np.array([-x / 2, -y / 2, 0.0]), np.array([x / 2, y / 2, 0.0])))
     box[:, 2] = np.where(np.arange(8) % 2, top, 0.0)
     play = np.array([0.0, 0.0, ARM_PLAY])
-    homes = [np.concatenate([p - play, p + play]) for p in arm_at_home(attempt.robot.name)]
+    held = any(item.relation == "held" for item in attempt.items.values())
+    homes = [np.concatenate([p - play, p + play]) for p in arm_at_home(attempt.robot.name, cradling=held)]
     links = [prism(Kind.ARM, "robot", apply(T, points), base.yaw) for points in homes]
     return [prism(Kind.MOUNT, "robot", box, base.yaw), *links]
 

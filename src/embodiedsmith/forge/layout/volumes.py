@@ -170,8 +170,10 @@ def _outline(asset_json: str) -> tuple[Float, Float]:
 
 
 @lru_cache(maxsize=16)
-def arm_at_home(robot: str) -> tuple[Float, ...]:
+def arm_at_home(robot: str, *, cradling: bool = False) -> tuple[Float, ...]:
     """Boxes round the links of a robot held as at the start, in its base frame: corners, shape (8 n, 3), by link.
+
+    `cradling`: with something lying in its first hand.
 
     Legs are left out: there is room for knees under a table, which counts as one box down to the floor.
     """
@@ -180,6 +182,10 @@ def arm_at_home(robot: str) -> tuple[Float, ...]:
     data = mujoco.MjData(model)
     for arm in description.arms:
         for name, position in zip((*arm.joints, *arm.gripper.joints), (*arm.home, *arm.gripper.open_qpos), strict=True):
+            data.qpos[model.joint(name).qposadr[0]] = position
+    if cradling and (cradle := description.cradle) is not None:
+        names, positions = (*description.arm.joints, *description.arm.gripper.joints), (*cradle.joints, *cradle.fingers)
+        for name, position in zip(names, positions, strict=True):
             data.qpos[model.joint(name).qposadr[0]] = position
     if description.onboard is not None:
         Balance(description).place(data.qpos)

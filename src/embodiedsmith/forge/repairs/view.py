@@ -13,7 +13,7 @@ from embodiedsmith.forge.layout.needs import Needs, read
 from embodiedsmith.spec import AskedItem, Edit, Finding, Item, predicates, split_reference
 from embodiedsmith.world import CompileError
 from embodiedsmith.world import transforms as tf
-from embodiedsmith.world.compile import build_assets, root_poses
+from embodiedsmith.world.compile import build_assets, palm_pose, root_poses
 
 Proposed = tuple[tuple[Edit, ...], str]
 """Edits that belong together, and what they are for."""
@@ -49,7 +49,7 @@ class View:
         """World pose of every item's root; empty unless everything has its place."""
         if not self.assets or any(item.pose is None for item in self.scene.items):
             return {}
-        return root_poses(self.scene, self.assets)
+        return root_poses(self.scene, self.assets, palm_pose(self.scenario))
 
     @cached_property
     def mentioned(self) -> frozenset[str]:
