@@ -12,10 +12,13 @@ Placed = Literal["on", "inside", "near", "left_of", "right_of", "in_front_of", "
 PLACED: frozenset[str] = frozenset(get_args(Placed))
 """Predicates that put their first argument to their second, or between it and their third."""
 MOVING = PLACED | {
-    "at", "lifted", "grasped", "squeezed", "straightened", "folded", "covers", "hung", "upright", "touching", "in_left_hand",
+    "at", "lifted", "grasped", "squeezed", "straightened", "folded", "covers", "upright", "touching", "in_left_hand",
     "in_right_hand", "in_both_hands",
 }  # fmt: skip
 """Predicates whose first argument is handled."""
+
+WORKING = frozenset({"hung", "wiped"})
+"""Predicates that take a thing to something fixed, and leave neither on the other as on a support."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +75,8 @@ class Needs:
     targets: tuple[Target, ...]
     parts: tuple[Part, ...]
     """Parts of furniture that are used."""
+    worked: frozenset[str] = frozenset()
+    """Fixed things that the task works on, without moving any part of them: where the hand must get all over."""
     cleared: tuple[tuple[str, str], ...] = ()
     """Free things that the start puts before furniture whose parts are moved, each with that: the robot puts them elsewhere."""
 
@@ -81,7 +86,7 @@ class Needs:
 
     def concerns(self, item: str) -> bool:
         """Whether the task touches the item at all."""
-        return item in self.handled or any(p.item == item for p in self.parts) or any(item in t.others for t in self.targets)
+        return item in self.handled or item in self.worked or any(p.item == item for p in self.parts) or any(item in t.others for t in self.targets)
 
 
 NOTHING = Needs(handled=frozenset(), targets=(), parts=())
@@ -92,6 +97,7 @@ def read(scenario: Scenario, built: dict[str, Asset]) -> Needs:
     """Read the needs out of goal and scene. References to items that do not exist are left to the spec critic."""
     scene = {item.id: item for item in scenario.scene.items}
     handled: set[str] = set()
+    worked: set[str] = set()
     parts: dict[Part, None] = {}
     targets: list[Target] = []
     options = _options(scenario.task.goal)
@@ -100,6 +106,10 @@ def read(scenario: Scenario, built: dict[str, Asset]) -> Needs:
         if not names or any(item not in scene for item, _ in names):
             continue
         (first, part), *rest = names
+        if predicate.name in WORKING:
+            worked |= {item for item, _ in names if scene[item].fixed}
+            handled |= {item for item, _ in names if not scene[item].fixed}
+            continue
         if predicate.name in ("open", "closed", "turned"):
             parts |= {
                 Part(item=first, joint=j, cavity=None, required=True): None for j in built[first].joints if part in (None, j)
@@ -132,7 +142,10 @@ def read(scenario: Scenario, built: dict[str, Asset]) -> Needs:
         handled.add(name)
         if all(t.item != name for t in targets) and (carrier := scene[name].parent) is not None:
             targets.append(Target(item=name, place=carrier, part=scene[name].support, relation="on"))
-    return Needs(handled=frozenset(handled), targets=tuple(dict.fromkeys(targets)), parts=tuple(parts), cleared=cleared)
+    return Needs(
+        handled=frozenset(handled), targets=tuple(dict.fromkeys(targets)), parts=tuple(parts), worked=frozenset(worked),
+        cleared=cleared,
+    )  # fmt: skip
 
 
 def _cleared(scenario: Scenario, moved: set[str]) -> tuple[tuple[str, str], ...]:

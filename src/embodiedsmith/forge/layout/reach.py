@@ -27,6 +27,7 @@ NEARER, FARTHER, DEEPER = 0.05, 0.10, 0.12  # [m] beyond where the robot takes t
 ENTRY = 0.2  # part of a cavity's depth before its middle where things are set down from its front
 EDGE_REACH = 0.40  # [m] from a surface's near edge that a mobile robot in front of it reaches
 FROM_FRONT = 0.35  # least cosine between a front's normal and the way to the base from which an arm gets into it (70 degrees)
+WORK_PLAY = 0.08  # [m] that the hand goes beyond the middle of what it works on
 CLIMB = 12  # steps that bring furniture within reach
 ANYWHERE = -math.inf  # excess of what need not be in reach
 
@@ -81,6 +82,8 @@ def _furniture(attempt: Attempt, item: Item, T: Float) -> float:
     ways = [part for part in attempt.needs.parts if part.item == item.id]
     required = [part_excess(attempt, item, part, T) for part in ways if part.required]
     choices = [part_excess(attempt, item, part, T) for part in ways if not part.required]
+    if item.id in attempt.needs.worked and attempt.robot.base.stands:
+        return _outside(distance(attempt, T[:3, 3]), grasp_reach(attempt), WORK_PLAY)
     if not ways and attempt.robot.base.stands:
         if any(i.parent == item.id and i.relation == "on" and attempt.needs.concerns(i.id) for i in attempt.items.values()):
             beyond = _outside(distance(attempt, T[:3, 3]), grasp_reach(attempt), 0.0)

@@ -27,8 +27,8 @@ CLEAR = 0.03
 BEFORE = 0.10
 """[m] Before the bar, where the cloth hangs free first."""
 LOWEST = 0.1
-"""[rad] Above the level of the bar, where the hand lets go: lower, the cloth between hand and bar is under its palm, which takes it
-along."""
+"""[rad] Above the level of the bar, where the hand lets go: lower, its palm is over the cloth between hand and bar, and
+takes it along."""
 PIECES = 7
 """Of the way down on the far side."""
 BEYOND = 1.4
