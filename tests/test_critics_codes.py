@@ -8,6 +8,7 @@ from typing import get_args
 
 import numpy as np
 import pytest
+import test_in_hand
 from critic_scenes import (
     BY_NAME,
     STAND,
@@ -29,7 +30,7 @@ from embodiedsmith.forge.critics import Context, critics, cures_of, review
 from embodiedsmith.forge.critics import execution as execution_critic
 from embodiedsmith.forge.critics.registry import LAYOUT_CODES
 from embodiedsmith.motion import demonstrator
-from embodiedsmith.motion.skills import skills
+from embodiedsmith.motion.skills import reorient, skills
 from embodiedsmith.spec import All, EditKind, EmbodimentSpec, Finding, Goal, Item, Pose, Scenario, Sequence, split_reference
 from embodiedsmith.tasks import Session
 from embodiedsmith.world import World
@@ -270,15 +271,16 @@ WEAK: dict[str, Callable[[], Scenario]] = {
     "squeeze": lambda: lying("plush_block", "squeezed"),
     "pour": pouring,
     "hand_over": passing,
+    "reorient": test_in_hand.scene,
 }
 """A task for every skill, in which the arms give out as soon as that skill begins."""
 
-BY_HAND = ("squeeze",)
+BY_HAND = ("reorient", "squeeze")
 """Skills in which the arm has nothing to do: the fingers weaken instead."""
 
 
-OF_MATTER = ("drape", "fold", "pour", "squeeze", "straighten")
-"""Skills on what bends or flows, which takes long to simulate: they are not tried again within an attempt."""
+OF_MATTER = ("drape", "fold", "pour", "reorient", "squeeze", "straighten")
+"""Skills on what bends or flows, or planned on the way, which take long: they are not tried again within an attempt."""
 
 
 def declared() -> list[str]:
@@ -307,6 +309,7 @@ def test_every_skill_that_fails_is_told_with_its_step(skill: str, monkeypatch: p
     fault, reason = (fingers_weaken, "effect") if skill in BY_HAND else (arms_give_out, "stuck")
     if skill in OF_MATTER:
         monkeypatch.setattr(demonstrator, "REPLANS", 0)
+    monkeypatch.setattr(reorient, "PATIENCE", 4)
     findings = powerless(monkeypatch, skill, scenario, fault)
     first = findings[0]
     assert first.code == f"execution.{skill}"

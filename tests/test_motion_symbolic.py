@@ -13,6 +13,7 @@ from functools import cache
 import numpy as np
 import pytest
 import test_cloth
+import test_in_hand
 import test_rope_grains
 import test_soft
 import test_two_arms
@@ -77,8 +78,11 @@ def facts_told() -> set[str]:
     passed = Sequence(goals=(p("in_left_hand", "thing"), p("in_right_hand", "thing")))
     water = World(water_scene(particles=200))
     water.reset(np.random.default_rng(0))  # fills the jug
+    cradling = World(test_in_hand.scene())
+    cradling.reset(np.random.default_rng(0))
     goals = {
         bench().world: p("on", "mug", "table"),
+        cradling: test_in_hand.GOAL,
         World(test_cloth.scenario()): p("covers", "towel", "bowl"),
         World(test_rope_grains.rope_scenario()): p("straightened", "rope"),
         World(test_soft.scenario(p("squeezed", "toy"))): p("squeezed", "toy"),

@@ -40,6 +40,8 @@ class Sampling:
     """Cost of the square of the sine of half the angle off."""
     place: float = 80.0
     """Cost of the square of the way from where it began [1/m2]."""
+    edge: tuple[float, float] = (0.02, 1500.0)
+    """Way from there [m] from which it is about to leave the fingers, and the cost of the square of what is beyond it [1/m2]."""
     lost: float = 20.0
     """Cost of every step for which it is `fallen` below its place."""
     fallen: float = 0.03
@@ -154,7 +156,8 @@ class Reorienting:
         wanted = _times(np.array([math.cos(aim / 2), 0.0, 0.0, math.sin(aim / 2)]), self._start)
         middle = position + _turned(quat, self._middle)
         off = s.off * (1.0 - (quat @ wanted) ** 2)
-        away = s.place * np.sum((middle - self._place) ** 2, axis=-1)
+        way = np.linalg.norm(middle - self._place, axis=-1)
+        away = s.place * way**2 + s.edge[1] * np.maximum(way - s.edge[0], 0.0) ** 2
         lost = s.lost * (middle[..., 2] < self._place[2] - s.fallen)
         speed = s.slide * np.sum(velocity[..., :3] ** 2, axis=-1) + s.spin * np.sum(velocity[..., 3:] ** 2, axis=-1)
         costs: tf.Float = (off + away + lost + speed).mean(axis=1) + off[:, -1] + away[:, -1]

@@ -38,9 +38,12 @@ def near_misses(world: World, args: Args, params: Params) -> Iterator[NearMiss]:
     hinges = [(reference, info) for reference, info in openings(world, args[0]) if info.kind == "hinge"]
     for name, angle in (
         ("a hair short", params["angle"] - 0.005),
+        ("a twentieth short", 0.95 * params["angle"]),
         ("5 degrees short", params["angle"] - 0.09),
         ("15 degrees short", params["angle"] - 0.26),
+        ("three quarters of the way", 0.75 * params["angle"]),
         ("half-way", 0.5 * params["angle"]),
+        ("a quarter of the way", 0.25 * params["angle"]),
         ("hardly turned", 0.05),
         ("not turned", 0.0),
     ):
