@@ -117,6 +117,18 @@ class Bar:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Lip:
+    """The free edge of a scoop, level with the floor of what it digs out: what is on that floor leaves over it."""
+
+    name: str
+    body: str
+    pose: Pose
+    """Frame at the middle of the edge in the body's frame; x points out over it, z up from the floor."""
+    width: float
+    """Length of the edge [m]."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class JointInfo:
     """A joint of the asset, as people think of it."""
 
@@ -139,6 +151,7 @@ class Affordances:
     """Two grasps each, far apart, that carry it with a hand at each: of what one hand alone would let tip."""
     handles: tuple[Handle, ...] = ()
     rims: tuple[Rim, ...] = ()
+    lips: tuple[Lip, ...] = ()
     bars: tuple[Bar, ...] = ()
 
     def support(self, name: str | None = None) -> Support:
@@ -172,7 +185,7 @@ def _named(parts: tuple[_Part, ...], name: str | None, what: str) -> _Part:
 class Matter:
     """What an asset is made of when it has no shape of its own: many points that move against each other."""
 
-    kind: Literal["liquid", "grains", "cloth", "soft", "rope"]
+    kind: Literal["liquid", "grains", "cloth", "soft", "rope", "marks"]
     bodies: tuple[str, ...] = ()
     """Bodies of the fragment whose origins are its points, in order: grains, links of a rope."""
     flex: str = ""

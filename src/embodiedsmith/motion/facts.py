@@ -129,10 +129,14 @@ class Survey:
         held: The item in the hand.
         asked: Things other items are to be near to: furniture, too, is an item for them.
         kept: Items that must stay where they are: no skill may move them, or what they are in.
+        steady: Items that a hand is to hold where they are while another works.
     """
 
-    def __init__(self, world: World, held: str | None, asked: tuple[str, ...] = (), kept: frozenset[str] = frozenset()) -> None:
-        self.world, self.held, self.kept = world, held, kept
+    def __init__(
+        self, world: World, held: str | None, asked: tuple[str, ...] = (), kept: frozenset[str] = frozenset(),
+        steady: frozenset[str] = frozenset(),
+    ) -> None:  # fmt: skip
+        self.world, self.held, self.kept, self.steady = world, held, kept, steady
         self.places = places(world)
         scene = world.scenario.scene
         liquids = [i.id for i in scene.items if is_liquid(world.assets, i.id)]
@@ -160,6 +164,7 @@ class Survey:
             "part": parts,
             "place": sorted(self.places, key=self._parking),
             "bar": bars,
+            "mark": list(world.marks),
             "zone": list(self._zones),
             "side": list(SIDES),
         }
@@ -310,9 +315,10 @@ class Survey:
                         self._describe_scooping(item, what, hollow)
 
     def _describe_bars(self) -> list[str]:
-        """What things can be hung over."""
+        """What things can be hung over; and where what can be wiped away is."""
         found = {f"{item}.{bar.name}": item for item, asset in self.world.assets.items() for bar in asset.affordances.bars}
         self.facts |= {("bar_zone", name, self.zone(item)) for name, item in found.items()}
+        self.facts |= {("mark_zone", name, self.zone(name)) for name in self.world.marks}
         return list(found)
 
     def _describe_scooping(self, source: str, what: str, hollow: list[str]) -> None:
@@ -327,11 +333,11 @@ class Survey:
         if len(names) < 2:
             return []
         self.facts |= {("other_arm", a, b) for a in names for b in names if a != b}
-        if self.held:
-            holding = [name for k, name in enumerate(names) if self.held in self.world.grasped(k)]
-            self.facts |= {("held_by", self.held, name) for name in holding}
+        for item in sorted(self.steady | ({self.held} if self.held else set())):
+            holding = [name for k, name in enumerate(names) if item in self.world.grasped(k)]
+            self.facts |= {("held_by", item, name) for name in holding}
             if len(holding) > 1:
-                self.facts.add(("in_both", self.held))
+                self.facts.add(("in_both", item))
         return names
 
     def _spot(self, item: str, place: str) -> str:

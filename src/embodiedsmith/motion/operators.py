@@ -38,6 +38,8 @@ FACTS: dict[str, tuple[str, ...]] = {
     "wanted_draped": ("item", "item"),
     "hung": ("item", "bar"),
     "bar_zone": ("bar", "zone"),
+    "wiped": ("mark", "item"),
+    "mark_zone": ("mark", "zone"),
     "upright": ("item",),
     "place_zone": ("place", "zone"),
     "part_zone": ("part", "zone"),

@@ -16,7 +16,7 @@ from embodiedsmith.motion.facts import FLOOR, Survey, place_of
 from embodiedsmith.motion.operators import ARRANGED, FACTS, STALE, Operator, Step
 from embodiedsmith.motion.planner import Action, Fact, Situation
 from embodiedsmith.motion.skills import skills
-from embodiedsmith.motion.wishes import Wish, bar_of, contradiction, point_place, staying, ways
+from embodiedsmith.motion.wishes import Wish, bar_of, contradiction, point_place, staying, steadied, ways
 from embodiedsmith.spec import Goal, Predicate, Sequence, predicates, split_reference
 from embodiedsmith.tasks.kind import cavities
 from embodiedsmith.tasks.registry import predicate
@@ -28,6 +28,7 @@ __all__ = ["Situation", "describe", "operators", "place_of", "plan", "progress",
 _ASKED = frozenset(
     {
         "wanted_held",
+        "wanted_steady",
         "wanted_both",
         "wanted_near",
         "wanted_touching",
@@ -168,7 +169,8 @@ def situations(world: World, goal: Goal, held: str | None, *, start: frozenset[F
 
 def _survey(world: World, goal: Goal, held: str | None, kept: frozenset[str]) -> Survey:
     beside = ("near", "touching", "between", *SIDES)
-    return Survey(world, held, tuple(a for p in predicates(goal) if p.name in beside for a in p.args[1:]), kept)
+    asked = tuple(a for p in predicates(goal) if p.name in beside for a in p.args[1:])
+    return Survey(world, held, asked, kept, steadied(goal))
 
 
 def _situations(survey: Survey, goal: Goal, start: frozenset[Fact] | None) -> Iterator[Situation]:
@@ -177,17 +179,17 @@ def _situations(survey: Survey, goal: Goal, start: frozenset[Fact] | None) -> It
         _correct(now, survey.world, p, survey)
     facts = frozenset(now) if start is None else frozenset(f for f in start if f[0] not in _ASKED)
     for wanted in ways(Wish(survey, facts, frozenset(a for p in predicates(goal) for a in p.args)), goal):
-        yield Situation(survey.objects, facts | _asks(survey.world, wanted, goal), wanted)
+        yield Situation(survey.objects, facts | _asks(survey, wanted, goal), wanted)
 
 
-def _asks(world: World, wanted: tuple[Fact, ...], goal: Goal) -> set[Fact]:
+def _asks(survey: Survey, wanted: tuple[Fact, ...], goal: Goal) -> set[Fact]:
     """What skills that put things down are asked for."""
     asks = {(f"wanted_{f[0]}", *f[1:]) for f in wanted if f[0] in _ARRANGES}
     asks |= {("wanted_near", *f[1:]) for f in wanted if f[0] == "touching"}  # what is to touch is brought near first
-    asks |= {("wanted_held", f[1]) for f in wanted if f[0] == "held_by"}
+    asks |= {("wanted_steady" if f[1] in survey.steady else "wanted_held", f[1]) for f in wanted if f[0] == "held_by"}
     asks |= {("wanted_both", f[1]) for f in wanted if f[0] == "in_both"}
     points = {p.args[0]: p for p in predicates(goal) if p.name == "at" and ("posed", p.args[0]) in wanted}
-    return asks | {("wanted_posed", item, point_place(world, p)) for item, p in points.items()}
+    return asks | {("wanted_posed", item, point_place(survey.world, p)) for item, p in points.items()}
 
 
 def _and_lasting(situation: Situation, lasting: tuple[Fact, ...]) -> Situation:
@@ -231,12 +233,16 @@ def _correct(facts: set[Fact], world: World, p: Predicate, survey: Survey) -> No
                 facts.add(("posed", p.args[0]) if p.name == "at" else ("beside", *p.args, p.name))
         case "folded" | "covers" if holds(*p.args):
             facts.add(("folded" if p.name == "folded" else "draped", *p.args))
+        case "wiped" if holds(*p.args):
+            facts.add(("wiped", *p.args))
         case "hung" if holds(*p.args):
             facts.add(("hung", p.args[0], bar_of(world, p.args[1])))
         case "straightened" if holds(*p.args):
             facts.add(("straight", *p.args))
         case "inside" if _stands_on(survey, *p.args) and holds(*p.args):
             _move_in(facts, survey, *p.args)
+        case "scooped" if holds(*p.args):
+            facts.add(("scooped", p.args[0], split_reference(p.args[1])[0]))
         case "poured" | "filled" if holds(*p.args):
             targets = {split_reference(p.args[-1])[0]}
             facts |= {("poured", f[2], t) for f in survey.facts if f[0] == "contains" for t in targets}

@@ -10,7 +10,7 @@ import numpy as np
 from embodiedsmith.motion.errors import MotionError
 from embodiedsmith.motion.facts import FLOOR, Survey, crowded, place_at
 from embodiedsmith.motion.planner import Fact, Situation
-from embodiedsmith.spec import All, Any, Goal, Not, Predicate, Sequence, split_reference
+from embodiedsmith.spec import All, Any, Goal, Not, Predicate, Sequence, predicates, split_reference
 from embodiedsmith.tasks.kind import cavities, surfaces
 from embodiedsmith.tasks.sides import SIDES
 from embodiedsmith.world import World
@@ -162,6 +162,7 @@ WANTED: dict[str, Callable[[Wish, Predicate], Iterable[Fact]]] = {
     "upright": lambda _, p: [("upright", p.args[0])],
     "folded": lambda _, p: [("folded", p.args[0])],
     "covers": lambda _, p: [("draped", *p.args)],
+    "wiped": lambda _, p: [("wiped", *p.args)],
     "hung": lambda wish, p: [("hung", p.args[0], bar_of(wish.world, p.args[1]))],
     "near": lambda _, p: [("near", *p.args)],
     "between": lambda _, p: [("between", *p.args)],
@@ -221,6 +222,18 @@ def staying(goal: Goal) -> frozenset[str]:
     return frozenset()
 
 
+def steadied(goal: Goal) -> frozenset[str]:
+    """Items that one hand is to hold until the end while something is done with others."""
+    found: set[str] = set()
+    held: set[str] | None = None
+    for stage in reversed(goal.goals if isinstance(goal, Sequence) else (goal,)):
+        wanted = list(predicates(stage))
+        here = {p.args[0] for p in wanted if p.name in ("in_left_hand", "in_right_hand")}
+        held = here if held is None else here & held
+        found |= {item for item in held if any(p.args[0] != item for p in wanted)}
+    return frozenset(found)
+
+
 # ------------------------------------------------------------------ contradictions
 
 
@@ -230,7 +243,8 @@ def contradiction(situation: Situation) -> tuple[Fact, Fact] | None:
         names = {first[0], second[0]}
         alike = first[1] == second[1]
         one_item_twice = names == {"at"} and alike
-        two_in_hand = names == {"holding"} or (names <= {"holding", "held_by", "in_both"} and not alike)
+        by_two_hands = names == {"held_by"} and first[2:] != second[2:]
+        two_in_hand = names == {"holding"} or (names <= {"holding", "held_by", "in_both"} and not alike and not by_two_hands)
         by_two_arms = names == {"held_by"} and alike
         in_hand_and_put = "at" in names and bool(names & {"holding", "held_by", "in_both", "squeezed"}) and alike
         open_and_shut = names == {"opened", "shut"} and alike

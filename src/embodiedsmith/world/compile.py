@@ -20,6 +20,7 @@ from embodiedsmith.embodiments import contact
 from embodiedsmith.embodiments.description import Robot
 from embodiedsmith.runtime.errors import SmithError
 from embodiedsmith.spec import AssetSpec, Item, Scenario, SceneSpec
+from embodiedsmith.world import marks
 from embodiedsmith.world import transforms as tf
 from embodiedsmith.world.errors import CompileError
 from embodiedsmith.world.liquid import vessel
@@ -73,6 +74,7 @@ def compile_scenario(scenario: Scenario, *, physics_hz: int | None = None) -> Co
         _attach_item(spec, item, built[item.id], nominal[item.id])
     _attach_robot(spec, robot, scenario)
     prepare(spec, cloths(built), robot, ROBOT)
+    marks.prepare(spec, built)
     grains = any(asset.matter is not None and asset.matter.kind == "grains" for asset in built.values())
     spec.option.timestep = 1.0 / (physics_hz or (GRAIN_HZ if grains else PHYSICS_HZ))
     if grains:

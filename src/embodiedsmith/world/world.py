@@ -30,6 +30,7 @@ from embodiedsmith.world.flow import Flow
 from embodiedsmith.world.footing import Footing
 from embodiedsmith.world.heaps import Heap
 from embodiedsmith.world.liquid.vessel import CALM, Vessels, liquid_items
+from embodiedsmith.world.marks import Marks, marked, rub, show
 from embodiedsmith.world.points import Points
 from embodiedsmith.world.sheets import Sheet, grant, pinch
 from embodiedsmith.world.variation import Parts, Told, Variation
@@ -119,6 +120,8 @@ class World:
         self.assets: dict[str, Asset] = self.compiled.assets
         self._index_items()
         self._index_robot()
+        self.marks = {name: Marks.of(self, name) for name in marked(self.assets)}
+        """Items of marks."""
         self._index_observation()
         free = {name: Parts(self.items[name].bodies, self.items[name].geoms) for name in self._free}
         self._variation = Variation(self.model, free, scenario.randomization)
@@ -361,6 +364,7 @@ class World:
         data = self.data
         mujoco.mj_resetData(self.model, data)
         grant(self)
+        show(self)
         moved: dict[str, tf.Float] = {}
         for item in self._parents_first():
             T = self.compiled.nominal[item]
@@ -526,6 +530,8 @@ class World:
         self.check(before)
         if self.sheets:
             pinch(self)
+        if self.marks:
+            rub(self)
 
     def _physics(self, steps: int) -> None:
         """Physics steps; with liquids the fluid's own step comes in the middle of each."""
@@ -540,7 +546,7 @@ class World:
     @property
     def plain(self) -> bool:
         """Whether a control step is controls and physics steps and nothing else, so that a `Batch` may take it in C."""
-        return self.liquids is None and not self.sheets and self.footing is None
+        return self.liquids is None and not self.sheets and not self.marks and self.footing is None
 
     def controls(self, start: np.ndarray, target: np.ndarray) -> tf.Float:
         """Controls of all actuators at each substep on the way from one command to the next, shape (..., substeps, nu).
@@ -614,6 +620,7 @@ class World:
             raise UsageError(f"state has shape {state.shape}, expected ({rigid + wet},)")
         mujoco.mj_setState(self.model, self.data, state[: self._state_size], STATE)
         grant(self)
+        show(self)
         self.command = state[self._state_size : rigid].copy()
         if self.liquids is not None:
             self.liquids.restore(state[rigid:])
@@ -779,6 +786,8 @@ class World:
             return self.liquids.points(item)
         if item in self.loose:
             return self.loose[item].points(self.data)
+        if item in self.marks:
+            return self.marks[item].cells
         if kind.flex:
             mujoco.mj_flex(self.model, self.data)  # a step leaves vertices where they were
             flex = mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_FLEX, f"{item}/{kind.flex}")

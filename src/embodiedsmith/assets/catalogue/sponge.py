@@ -23,7 +23,7 @@ def build(spec: AssetSpec, params: Params) -> Asset:
 CATEGORY = Category(
     name="sponge",
     title="Sponge",
-    names={"en": ("sponge", "scrubber", "scouring pad", "kitchen sponge"), "zh": ("海绵", "洗碗海绵", "百洁布", "海绵擦")},
+    names={"en": ("sponge", "scrubber", "scouring pad", "kitchen sponge"), "zh": ("海绵", "洗碗海绵", "百洁布")},
     role="object",
     tags=frozenset({"cleaning"}),
     build=build,

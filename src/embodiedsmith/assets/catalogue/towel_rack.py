@@ -44,7 +44,7 @@ CATEGORY = Category(
             scales=True,
         ),
         "length": Param(
-            default=0.44, low=0.34, high=0.70, unit="m", meaning="between the posts", source="towel stands 0.35-0.50 m", scales=True,
+            default=0.44, low=0.34, high=0.70, unit="m", meaning="between the posts", source="stands 0.35-0.50 m", scales=True,
         ),
     },
     colors=("brown", "beige", "white", "black"),

@@ -25,12 +25,14 @@ IN_HANDS = {"left": "in_left_hand", "right": "in_right_hand", "both": BOTH_HANDS
 
 JUG, CUP = "jug", "cup"
 """Categories of what liquids and grains are in at the start, where nobody says."""
+BOWL, SCOOP = "bowl", "scoop"
+"""Categories of what grains are scooped out of, and with, where nobody says."""
 
 CUBE: dict[str, ParamValue] = {"length": 0.065, "width": 0.065, "height": 0.065}
 """What is turned in the hand where its size is not said [m]: a little less than the room between fingers and thumb."""
 
-RACK = "towel_rack"
-"""Category of what cloth is hung on, where nobody says."""
+RACK, STAIN, WIPER = "towel_rack", "stain", "sponge"
+"""Categories of what cloth is hung on, of what is wiped away and of what with, where nobody says."""
 HANGERS = {"shelf": ("rack", "架子"), "stick": ("bar", "rod")}
 """Words of other things, by their categories, that mean a rack where something is hung on them."""
 
@@ -43,6 +45,8 @@ class Grounding:
         self.stage = stage
         self.starts = Starts(stage)
         self.effects: list[Effect] = []
+        self.wipers: tuple[Ref, ...] = ()
+        """What is to be used for wiping."""
 
     def run(self) -> None:
         """Ground statements, then commands, then what is not to be moved."""
@@ -80,8 +84,14 @@ class Grounding:
     # What holds all the time
 
     def _use(self, phrase: NounPhrase) -> None:
-        """What is to be used where words leave it open: a part, or something to put things in or on."""
+        """What is to be used where words leave it open: a part, something to put things in or on, a scoop to scoop with."""
         refs = self.stage.mention(self._resolve(phrase))
+        if any(command.action == "wipe" for command in self.meaning.commands):  # "use the sponge to wipe the table"
+            self.wipers += refs
+            return
+        scooping = any(command.action == "scoop" for command in self.meaning.commands)
+        if scooping and all(ref.thing.asset.affordances.lips for ref in refs):
+            return
         if any(ref.part is None and not suits(ref, "holder") for ref in refs):
             self.stage.reasons.append(f"'{phrase.text}': the robot uses no tools; say what is to be put where")
         self.stage.used.extend(refs)
@@ -134,10 +144,14 @@ class Grounding:
             case "upright":
                 for ref in self._themes(command):
                     self.effects.append(Effect("upright", (Ref(ref.thing),)))
+            case "scoop":
+                self._scoop(command)
             case "cover":
                 self._cover(command)
             case "hang":
                 self._hang(command)
+            case "wipe":
+                self._wipe(command)
             case "squeeze" | "straighten" | "fold":
                 name = {"squeeze": "squeezed", "straighten": "straightened", "fold": "folded"}[command.action]
                 for ref in self._themes(command):
@@ -301,8 +315,7 @@ class Grounding:
         themes = self._themes(command)
         target = None if command.destination is None else command.destination.target
         if target is None:
-            racks = [thing for thing in self.stage.things if thing.asset.affordances.bars] or [Thing(RACK, spoken=False)]
-            self.stage.things.extend(thing for thing in racks[:1] if thing not in self.stage.things)
+            racks = [thing for thing in self.stage.things if thing.asset.affordances.bars] or self._known(RACK)
             rack = racks[0]
         else:
             if target.head in HANGERS and target.text.split()[-1] in HANGERS[target.head]:
@@ -319,6 +332,26 @@ class Grounding:
                 self.effects.append(Effect("hung", (Ref(theme.thing), Ref(rack)), deliberate=True))
             else:
                 self.stage.reasons.append(f"'{_name(theme.thing)}' cannot be hung: only cloth hangs over a bar")
+
+    def _wipe(self, command: Command) -> None:
+        """A stain away, or that on a table, where there is one though nobody speaks of it; with a sponge if not said."""
+        themes = self._themes(command, wants="any")
+        if command.tool is not None:
+            tools = self.stage.mention(self._resolve(command.tool, wants="movable"))
+        else:
+            tools = self.wipers[-1:] or tuple(Ref(thing) for thing in self._known(WIPER)[:1])
+        for theme in themes if tools else ():
+            stains = self._known(STAIN) if theme.thing.category in SURFACES else [theme.thing]
+            for stain in stains:
+                self.effects.append(Effect("wiped", (Ref(stain), Ref(tools[0].thing)), deliberate=True))
+
+    def _known(self, category: str) -> list[Thing]:
+        """The things of a category that are spoken of, or one that is not."""
+        known = [thing for thing in self.stage.things if thing.category == category]
+        if not known:
+            known = [Thing(category, spoken=False)]
+            self.stage.things.extend(known)
+        return known
 
     def _lay(self, themes: tuple[Ref, ...], place: Place) -> bool:
         """What is cloth is laid over a thing, or hung on its bar; False where they are to be put as other things are."""
@@ -382,6 +415,27 @@ class Grounding:
                 continue
             self.effects.append(Effect("spilled", found, keep=True, never=True))
 
+    def _scoop(self, command: Command) -> None:
+        """Some grains into something, with a scoop; out of a bowl where the words do not say of what."""
+        grains = self._themes(command, wants="any") if command.themes else ()
+        if not grains or any(ref.thing.liquid or not ref.thing.flows for ref in grains):
+            self.stage.reasons.append(f"'{command.word}': only grains such as beans can be scooped; say which")
+            return
+        if command.source is not None:
+            self._from(grains, command.source)
+        if command.destination is None:
+            self.stage.reasons.append(f"'{command.word} {_name(grains[0].thing)}': into what?")
+            return
+        targets = self._targets(command.destination, grains)
+        for heap in grains if targets else ():
+            target = targets[0].thing
+            heap.thing.place = heap.thing.place or ("inside", Ref(self._known_or_new(BOWL, target)))
+            if heap.thing.place[1].thing is target:
+                self.stage.reasons.append(f"'{_name(heap.thing)}' is in the {_name(target)} from the start")
+            self.effects.append(Effect("scooped", (heap, Ref(target)), deliberate=True))
+        if not any(thing.asset.affordances.lips for thing in self.stage.things):
+            self.stage.things.append(Thing(SCOOP, spoken=False))
+
     def _water(self) -> tuple[Ref, ...]:
         """The liquid last spoken of, or water."""
         known = [thing for thing in self.stage.things if thing.liquid]
@@ -398,7 +452,10 @@ class Grounding:
 
     def _source(self, what: Thing, target: Thing) -> Thing:
         """What is poured is in where nobody says: a liquid in a jug, grains in a cup, unless that is where they go."""
-        category = JUG if what.liquid or target.category == CUP else CUP
+        return self._known_or_new(JUG if what.liquid or target.category == CUP else CUP, target)
+
+    def _known_or_new(self, category: str, target: Thing) -> Thing:
+        """The thing of a category last spoken of, other than a target."""
         known = [thing for thing in self.stage.things if thing.category == category and thing is not target]
         if known:
             return known[-1]
@@ -541,7 +598,7 @@ def _numbered(phrases: list[NounPhrase]) -> dict[tuple[str, str], int]:
 def phrases_of(command: Command) -> list[NounPhrase]:
     """Every thing a command names outright."""
     place = command.destination
-    phrases = [*command.themes, command.source, place.target if place else None, place.second if place else None]
+    phrases = [*command.themes, command.source, command.tool, place.target if place else None, place.second if place else None]
     return [phrase for phrase in phrases if phrase is not None]
 
 

@@ -32,13 +32,13 @@ REACHED = 0.3
 """How far from the near edge [m] a robot that drives along a surface can have it covered: two thirds of what it reaches over."""
 NOT_STAGED = frozenset({
     "at", "upright",
-    "covers", "filled", "folded", "hung", "poured", "spilled", "straightened",
+    "covers", "filled", "folded", "hung", "poured", "wiped", "scooped", "spilled", "straightened",
     "in_left_hand", "in_right_hand", "in_both_hands", "squeezed", "reoriented",
 })  # fmt: skip
 """Predicates for which no start, or no number of skills, can be proposed.
 
-The first needs a place in the world before there is a layout, the second a thing that lies on its side. The next six are about
-cloth, liquids and ropes, which `sense.movable` leaves out. The last four end with a hand closed on the thing, and skills are
+The first needs a place in the world before there is a layout, the second a thing that lies on its side. The next eight are about
+cloth, liquids, grains and ropes, which `sense.movable` leaves out. The last four end with a hand closed on the thing, and skills are
 counted here for one hand that lifts or puts down.
 """
 KEPT = frozenset({"unmoved"})

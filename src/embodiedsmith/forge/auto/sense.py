@@ -95,7 +95,7 @@ def furniture_of(setting: Setting) -> tuple[str, ...]:
     """Furniture that may stand or hang in a setting besides its work surface."""
     return tuple(
         name for name, category in categories(imported=False).items()
-        if category.role == "furniture" and name not in SURFACES and at_home(name, setting)
+        if category.role == "furniture" and name not in SURFACES and at_home(name, setting) and usual(name).matter is None
         and (stands(name) == "surface" or has_floor_furniture(setting))
     )  # fmt: skip
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Literal, cast
 
 from embodiedsmith.forge.language.chinese_things import HEADS, LOOKS, Things
-from embodiedsmith.forge.language.clauses import Draft, has_inside, place_of_surface
+from embodiedsmith.forge.language.clauses import Draft, has_inside, of_it, place_of_surface
 from embodiedsmith.forge.language.cursor import Cursor, Stuck
 from embodiedsmith.forge.language.english_deeds import HELD, OTHER, in_hands
 from embodiedsmith.forge.language.lexer import Token
@@ -190,6 +190,11 @@ class Chinese:
             self._add(Command(
                 action="cover", word=word.text, themes=(thing,), destination=Place(relation="on", target=self.things.thing())
             ))  # fmt: skip
+            return
+        if verb is not None and verb.value == "wipe" and self.cursor.sees(*HEADS, *LOOKS, ahead=1):  # 用海绵擦桌子
+            word = self.cursor.take("verb")
+            assert word is not None
+            self._add(Command(action="wipe", word=word.text, themes=self.things.things(), tool=thing))
             return
         self.draft.used.append(thing)
 
@@ -400,7 +405,7 @@ class Chinese:
                 rubbish = Place(relation="in", target=NounPhrase(kind="category", head=BIN, text=BIN))
                 self.cursor.skip("filler")
                 self._add(Command(action="put", word=verb.text, themes=themes, source=source, destination=rubbish))
-            case "pour" | "fill":
+            case "pour" | "fill" | "scoop":
                 self._pour(verb, sense.value, things, source)
             case "hand":
                 self._handing(verb, things)
@@ -433,7 +438,7 @@ class Chinese:
         self._add(replace(command, deliberate=action in ("lift", "grasp")))
 
     def _pour(self, verb: Token, said: str, things: tuple[NounPhrase, ...], source: NounPhrase | None) -> None:
-        """把水倒进碗里, 倒一半的水到杯子里, 把碗装满水."""
+        """把水倒进碗里, 倒一半的水到杯子里, 把碗装满水, 舀一些豆子到碗里."""
         self._take_share()
         if said == "fill":
             pending, self.draft.pending_place = self.draft.pending_place, None
@@ -445,7 +450,8 @@ class Chinese:
             return
         if not things and self.things.at_thing() and verb.text[-1] not in "进入到":
             things = self.things.things()
-        command = Command(action="pour", word=verb.text, themes=things, source=source, share=self._took_share())
+        things, share = tuple(map(of_it, things)), self._took_share()
+        command = Command(action=cast(Action, said), word=verb.text, themes=things, source=source, share=share)
         pending = self.draft.pending_place
         if things and pending is not None and not self.things.at_thing():  # 往杯子里倒水
             self.draft.pending_place = None

@@ -9,7 +9,7 @@ import math
 from dataclasses import replace
 from typing import cast
 
-from embodiedsmith.forge.language.clauses import Draft, place_of_surface
+from embodiedsmith.forge.language.clauses import Draft, of_it, place_of_surface
 from embodiedsmith.forge.language.cursor import Cursor
 from embodiedsmith.forge.language.english_things import Things
 from embodiedsmith.forge.language.lexer import Token
@@ -140,12 +140,16 @@ class Deeds:
                 self._discard(verb)
             case "pour":
                 self._pour(verb)
+            case "scoop":
+                self._scoop(verb)
             case "fill":
                 self._fill(verb)
             case "cover":
                 self._cover(verb)
             case "hand":
                 self._hand(verb)
+            case "wipe":
+                self._wipe(verb)
             case _:
                 self._handle(verb, cast(Action, sense.value))
 
@@ -280,9 +284,16 @@ class Deeds:
         """ "Pour half of the water from the jug into the glass"."""
         share = self.cursor.sense("share")
         self.cursor.at += share is not None
-        themes = self.things.things() if self.things.at_thing() else ()
+        themes = tuple(map(of_it, self.things.things() if self.things.at_thing() else ()))
         poured = Command(action="pour", word=verb.text, themes=themes, share=float(share.value) if share else 1.0)
         self.add(self.modify(poured))
+
+    def _scoop(self, verb: Token) -> None:
+        """ "Scoop some of the beans from the bowl into the box with the scoop"."""
+        themes = tuple(map(of_it, self.things.things() if self.things.at_thing() else ()))
+        self.add(self.modify(Command(action="scoop", word=verb.text, themes=themes)))
+        if self.cursor.take("with") is not None and self.things.at_thing():
+            self.draft.used.append(self.things.thing())
 
     def _fill(self, verb: Token) -> None:
         """ "Fill the bowl with water"."""
@@ -296,6 +307,12 @@ class Deeds:
         over = Place(relation="on", target=self.things.thing() if self.things.at_thing() else None)
         cloth = self.things.things() if self.cursor.take("with") is not None and self.things.at_thing() else ()
         self.add(replace(self.modify(Command(action="cover", word=verb.text, themes=cloth)), action="cover", destination=over))
+
+    def _wipe(self, verb: Token) -> None:
+        """ "Wipe the table with the sponge", "wipe the stain off the table with the sponge"."""
+        command = self.modify(Command(action="wipe", word=verb.text, themes=self.things.things()))
+        tool = self.things.thing() if self.cursor.take("with") is not None else None
+        self.add(self.modify(replace(command, tool=tool)))
 
     def _hand(self, verb: Token) -> None:
         """ "Hand the stick to the right hand", "pass it from the left hand to the right"."""
@@ -409,7 +426,7 @@ def in_hands(command: Command, hands: tuple[str, ...]) -> Command:
 
 def _tells_which(command: Command, last: Place, *, moved: bool) -> bool:
     """Whether a place says where a thing is, and not where it goes: "take the mug on the plate", "lift the one in the box"."""
-    if command.action in ("put", "stack", "pour", "fill", "hang", "wipe") or command.word.lower() in _PUSHING:
+    if command.action in ("put", "stack", "pour", "scoop", "fill", "hang", "wipe") or command.word.lower() in _PUSHING:
         return False
     if command.action not in ("take", "remove"):
         return True

@@ -33,6 +33,7 @@ Action = Literal[
     "squeeze",
     "straighten",
     "pour",
+    "scoop",
     "fill",
     "spill",
     "fold",
@@ -104,6 +105,8 @@ class Command:
     """How much of a liquid is poured."""
     destination: Place | None = None
     source: NounPhrase | None = None
+    tool: NounPhrase | None = None
+    """What it is wiped with."""
     then: bool = False
     """Whether the words say it comes after what was said before."""
     first: bool = False

@@ -17,6 +17,8 @@ MOVING = PLACED | {
 }  # fmt: skip
 """Predicates whose first argument is handled."""
 
+SHIFTED = frozenset({"poured", "scooped"})
+"""Predicates by which grains go from one vessel into another."""
 WORKING = frozenset({"hung", "wiped"})
 """Predicates that take a thing to something fixed, and leave neither on the other as on a support."""
 
@@ -86,7 +88,9 @@ class Needs:
 
     def concerns(self, item: str) -> bool:
         """Whether the task touches the item at all."""
-        return item in self.handled or item in self.worked or any(p.item == item for p in self.parts) or any(item in t.others for t in self.targets)
+        if item in self.handled | self.worked:
+            return True
+        return any(p.item == item for p in self.parts) or any(item in t.others for t in self.targets)
 
 
 NOTHING = Needs(handled=frozenset(), targets=(), parts=())
@@ -106,6 +110,9 @@ def read(scenario: Scenario, built: dict[str, Asset]) -> Needs:
         if not names or any(item not in scene for item, _ in names):
             continue
         (first, part), *rest = names
+        if (matter := built[first].matter) is not None and matter.kind == "grains" and predicate.name in SHIFTED:
+            handled |= _for_grains(predicate, scene, built)
+            continue
         if predicate.name in WORKING:
             worked |= {item for item, _ in names if scene[item].fixed}
             handled |= {item for item, _ in names if not scene[item].fixed}
@@ -146,6 +153,14 @@ def read(scenario: Scenario, built: dict[str, Asset]) -> Needs:
         handled=frozenset(handled), targets=tuple(dict.fromkeys(targets)), parts=tuple(parts), worked=frozenset(worked),
         cleared=cleared,
     )  # fmt: skip
+
+
+def _for_grains(predicate: Predicate, scene: dict[str, Item], built: dict[str, Asset]) -> set[str]:
+    """What the hand must get at to shift grains: what they are in, what they go into, and what can scoop them."""
+    names = {split_reference(predicate.args[1])[0], scene[predicate.args[0]].parent}
+    if predicate.name == "scooped":
+        names |= {item for item in scene if built[item].affordances.lips}
+    return {item for item in names if item is not None and not scene[item].fixed}
 
 
 def _cleared(scenario: Scenario, moved: set[str]) -> tuple[tuple[str, str], ...]:
