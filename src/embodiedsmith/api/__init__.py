@@ -323,6 +323,7 @@ def export(
     codec: Literal["h264", "av1"] = "h264",
     language: Literal["en", "zh", "user"] = "en",
     episodes: Sequence[int] | None = None,
+    points: bool = False,
     seed: int | None = None,
     quiet: bool = True,
 ) -> ExportedDataset:
@@ -338,6 +339,7 @@ def export(
         codec: Video compression, LeRobot only.
         language: Of the task text; "user" is what was typed.
         episodes: Only these slots; None: all.
+        points: Observations of where all that is not rigid is: cloth, soft bodies, ropes, grains, liquids.
         seed: Compared with the run's.
         quiet: No progress on standard error.
 
@@ -354,6 +356,7 @@ def export(
             codec=codec,
             language=language,
             slots=None if episodes is None else tuple(episodes),
+            points=points,
         )
         return _export(EpisodeStore(opened), format, options, None if out is None else Path(out), quiet)
 

@@ -37,6 +37,8 @@ class Export(Command):
     """Language of the task text; `user` is what was typed."""
     episodes: tuple[int, ...] | None = None
     """Only these episodes (slot numbers)."""
+    points: Flag = False
+    """Also where the points of cloth, soft bodies, ropes, grains and liquids are, as observations `points.<item>`."""
 
     def run(self) -> Outcome:
         """Export it."""
@@ -52,6 +54,7 @@ class Export(Command):
             codec=self.codec,
             language=self.language,
             episodes=self.episodes,
+            points=self.points,
             seed=self.seed,
             quiet=self.quiet,
         )

@@ -20,6 +20,7 @@ from embodiedsmith.world import transforms as tf
 ROOM = 0.015  # [m] kept between the vessels
 STEP = np.deg2rad(3.0)  # between the poses of a tipping path
 FURTHEST = np.deg2rad(123.0)
+ANGLES = np.arange(0.0, FURTHEST, STEP)
 LEAST = np.deg2rad(105.0)  # to which it must be possible to tip, or what is at the bottom stays there
 BACK = 0.40  # of the opening's radius, by which the jet begins behind its middle
 HEADINGS = tuple(np.deg2rad([0.0, 30.0, -30.0, 60.0, -60.0, 90.0, -90.0, 120.0, -120.0]))
@@ -87,12 +88,12 @@ def plan_pour(control: Controller, vessel: str, target: str) -> PourPlan:
     if rim is None:
         raise MotionError("pour.no_rim", f"{vessel} has no rim to pour from", subjects=(vessel,))
     mouth = opening(control, target)
-    walls = _outline(control, vessel)
+    walls = outline(control, vessel)
     unreachable, blocked = 0, 0
     fallback: PourPlan | None = None
     for heading, bearing, lift in _ways(control):
-        poses = _poses(world.item_pose(vessel), walls, rim, mouth, heading, bearing, lift)
-        found, hit = _follow(control, [T @ tf.inverse(held.T_tcp_item) for T in poses])
+        poses = tipping(world.item_pose(vessel), walls, rim, mouth, heading, bearing, lift, ANGLES)
+        found, hit = follow_tipping(control, [T @ tf.inverse(held.T_tcp_item) for T in poses], ANGLES, LEAST)
         if found is not None and found.carry is not None:
             return found
         fallback = fallback or found
@@ -105,7 +106,7 @@ def plan_pour(control: Controller, vessel: str, target: str) -> PourPlan:
     raise MotionError(code, said, subjects=(vessel, split_reference(target)[0]), value=float(value), limit=0.0)
 
 
-def _outline(control: Controller, vessel: str) -> tf.Float:
+def outline(control: Controller, vessel: str) -> tf.Float:
     """Points (n, 3) on a vessel and on the hand that holds it, in the vessel's root frame [m]."""
     world = control.world
     model, data = world.model, world.data
@@ -135,16 +136,28 @@ def _ways(control: Controller) -> Iterator[tuple[float, float, float]]:
             yield heading, ahead + 2 * np.pi * k / AROUND, LIFTS[0]
 
 
-def _poses(
-    T_world_vessel: tf.Float, walls: tf.Float, rim: Rim, mouth: Opening, heading: float, bearing: float, lift: float
+def tipping(
+    T_world_vessel: tf.Float, walls: tf.Float, rim: Rim, mouth: Opening, heading: float, bearing: float, lift: float,
+    angles: tf.Float,
 ) -> list[tf.Float]:
-    """World poses (4, 4) of the vessel on its way from upright to tipped as far as it goes."""
-    upright = tf.turn_z(heading)[:3, :3] @ _levelled(T_world_vessel[:3, :3])
+    """World poses (4, 4) of a vessel at each angle (m,) by which it is tipped over a mouth [rad].
+
+    Args:
+        T_world_vessel: Its pose now (4, 4).
+        walls: Points (n, 3) on it and on the hand, in its frame: none gets lower than the mouth where that is below.
+        rim: What it pours over.
+        mouth: Where to.
+        heading: By which it is turned about the vertical [rad].
+        bearing: World direction it tips to [rad].
+        lift: How much higher than need be [m].
+        angles: From upright [rad].
+    """  # fmt: skip
+    upright = tf.turn_z(heading)[:3, :3] @ levelled(T_world_vessel[:3, :3])
     toward = np.array([np.cos(bearing), np.sin(bearing), 0.0])
     axis = np.cross([0.0, 0.0, 1.0], toward)
     lip = np.asarray(rim.pose.position) + rim.radius * (upright.T @ toward)
     poses = []
-    for angle in np.arange(0.0, FURTHEST, STEP):
+    for angle in angles:
         R = tf.turn(axis, angle)[:3, :3] @ upright
         around = (walls - lip) @ R.T  # from the lip, world axes
         over = np.hypot(*(around[:, :2] - BACK * mouth.radius * toward[:2]).T) < mouth.outer + ROOM
@@ -156,13 +169,16 @@ def _poses(
     return poses
 
 
-def _levelled(R: tf.Float) -> tf.Float:
+def levelled(R: tf.Float) -> tf.Float:
     """The upright rotation (3, 3) nearest to one."""
     return tf.turn_z(float(np.arctan2(R[1, 0] - R[0, 1], R[0, 0] + R[1, 1])))[:3, :3]
 
 
-def _follow(control: Controller, poses: list[tf.Float]) -> tuple[PourPlan | None, bool]:
-    """The way through tool poses from where the arm is; None, and whether because something is in the way."""
+def follow_tipping(
+    control: Controller, poses: list[tf.Float], angles: tf.Float, least: float
+) -> tuple[PourPlan | None, bool]:
+    """The way through tool poses at angles (m,) from where the arm is, at least up to the angle `least` [rad]; None, and whether
+    because something is in the way."""
     carry = _carry(control, poses[0])
     start = None if carry is None else carry[-1]
     if start is None:
@@ -177,13 +193,13 @@ def _follow(control: Controller, poses: list[tf.Float]) -> tuple[PourPlan | None
         if not solved.ok or np.abs(solved.joints - rows[-1]).max() > JUMP:
             break
         rows.append(solved.joints)
-    if (len(rows) - 1) * STEP < LEAST:
+    if angles[len(rows) - 1] < least:
         return None, False
     tip = np.array(rows)
     coarse = (control.checker.hit(joints) is not None for joints in tip[::-COARSE])
     if any(coarse) or control.checker.path_hit(tip) is not None or not control.checker.free(tip[0]):
         return None, True
-    return PourPlan(carry, STEP * np.arange(len(rows)), tip), False
+    return PourPlan(carry, angles[: len(rows)], tip), False
 
 
 def _carry(control: Controller, T_to: tf.Float) -> tf.Float | None:

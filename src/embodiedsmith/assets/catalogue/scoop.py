@@ -1,6 +1,6 @@
 """Scoop: a shovel-like measure, open at the front (+x), with a post to hold it by over its back."""
 
-from embodiedsmith.assets.asset import Affordances, Asset, Cavity, Grasp
+from embodiedsmith.assets.asset import Affordances, Asset, Cavity, Grasp, Lip
 from embodiedsmith.assets.category import Category, Param, Params
 from embodiedsmith.assets.fragment import CLEARANCE, Fragment
 from embodiedsmith.assets.grasps import grasp_pose
@@ -34,7 +34,8 @@ def build(spec: AssetSpec, params: Params) -> Asset:
         Grasp(body="root", pose=grasp_pose((back, 0.0, height - HOLD), (0.0, 0.0, -1.0), closing), width=POST[1], kind="top")
         for closing in ((0, 1, 0), (0, -1, 0))
     )
-    return fragment.finish(Affordances(cavities=(cavity,), grasps=grasps))
+    lip = Lip(name="lip", body="root", pose=Pose(position=(length / 2, 0.0, 0.0)), width=width)
+    return fragment.finish(Affordances(cavities=(cavity,), grasps=grasps, lips=(lip,)))
 
 
 CATEGORY = Category(

@@ -54,6 +54,7 @@ from embodiedsmith.episodes.export.tables import (
     write_names,
 )
 from embodiedsmith.episodes.export.video import Span, VideoSeries
+from embodiedsmith.episodes.points import loaded
 from embodiedsmith.episodes.store import EpisodeStore
 from embodiedsmith.runtime.files import sha256_file
 from embodiedsmith.runtime.index import AttemptRow
@@ -117,7 +118,7 @@ class _Writer:
         self, root: Path, store: EpisodeStore, selection: Selection, options: ExportOptions, names: Mapping[str, Sequence[str]]
     ) -> None:
         self._root, self._store, self._selection, self._options = root, store, selection, options
-        widths, self._omitted = common_observations(store.load(row) for row in selection.rows)
+        widths, self._omitted = common_observations(loaded(store, row, points=options.points) for row in selection.rows)
         first = store.load(selection.rows[0])
         self._observations = {n: w for n, w in widths.items() if n not in STATE_PARTS}
         self.features = _features(widths, first.actions.shape[1], robot_axes(selection.robot), names)
@@ -144,7 +145,8 @@ class _Writer:
 
     def add(self, row: AttemptRow, frames: Frames | None, mounts: Mounts | None) -> None:
         """Append one episode."""
-        recording, scenario = self._store.load(row), self._selection.scenarios[row.scenario_id]
+        recording = loaded(self._store, row, points=self._options.points)
+        scenario = self._selection.scenarios[row.scenario_id]
         index, length = len(self._manifest), recording.length
         text = task_text(scenario, self._options.language)
         columns = self._columns(recording, index, text)
@@ -370,7 +372,7 @@ Cameras: {", ".join(options.cameras) or "none"}.
 - `task_index` gives the instruction (`meta/tasks.parquet`), `subtask_index` what the robot was doing (`meta/subtasks.parquet`).
 - `meta/episodes` has each episode's cameras in columns `cameras/*`: `intrinsics` are fx, fy, cx, cy [pixels]; `pose` is x, y, z,
   qw, qx, qy, qz of the camera (x right, y down, z forward) in `frame`, which is `world` or the tool (`observation.tcp_pose`).
-- `meta/episodes` has each episode's outcome, failure code, scenario, seed and instruction; `observation.items.*` and
-  `observation.joints.*` are the simulator's truth, not something a robot could sense.
+- `meta/episodes` has each episode's outcome, failure code, scenario, seed and instruction; `observation.items.*`,
+  `observation.joints.*` and `observation.points.*` are the simulator's truth, not something a robot could sense.
 - In `meta/stats.json` the `std` of a dimension that is constant in the data is written as 1, so that dividing by it is harmless.
 """

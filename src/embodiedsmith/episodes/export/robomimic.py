@@ -36,6 +36,7 @@ from embodiedsmith.episodes.export.selection import (
     task_text,
     written_aside,
 )
+from embodiedsmith.episodes.points import loaded
 from embodiedsmith.episodes.store import EpisodeStore
 from embodiedsmith.runtime.files import read_json, sha256_file, write_json
 from embodiedsmith.runtime.seeds import generator
@@ -90,10 +91,10 @@ def _write(
     frames: Frames | None,
     mounts: Mounts | None,
 ) -> None:
-    observations, _ = common_observations(store.load(row) for row in selection.rows)
+    observations, _ = common_observations(loaded(store, row, points=options.points) for row in selection.rows)
     data = file.create_group("data", track_order=True)
     for index, row in enumerate(selection.rows):
-        recording, scenario = store.load(row), selection.scenarios[row.scenario_id]
+        recording, scenario = loaded(store, row, points=options.points), selection.scenarios[row.scenario_id]
         demo = data.create_group(f"demo_{index}")
         demo.attrs["num_samples"] = recording.length
         demo.attrs["task"] = task_text(scenario, options.language)

@@ -71,14 +71,17 @@ class ExportOptions:
     """Frames a second; None, or the rate the run was recorded at: frames are not made up or left out."""
     robot: str | None = None
     """None, or the robot the run was recorded with."""
+    points: bool = False
+    """Whether observations `points/<item>` say where everything that is not rigid is; cloth is recorded with them anyway."""
     data_mb: float = 100.0
     """Size at which a data file is closed and the next begun [MB]."""
     video_mb: float = 200.0
     """The same for video files [MB]."""
 
     def to_json(self) -> dict[str, Any]:
-        """The options as JSON values."""
-        return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
+        """The options as JSON values; `points` only where they are wanted, as exports made before there were any have it."""
+        listed = {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
+        return {k: v for k, v in listed.items() if k != "points" or v}
 
 
 @dataclass(frozen=True, kw_only=True)

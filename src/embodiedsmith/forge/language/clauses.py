@@ -76,6 +76,11 @@ def has_inside(thing: NounPhrase) -> bool:
     return thing.kind != "category" or bool(build(AssetSpec(category=thing.head)).affordances.cavities)
 
 
+def of_it(thing: NounPhrase) -> NounPhrase:
+    """What "some of the beans" or "some beans" are taken from: the one heap there is."""
+    return replace(thing.among or thing, quantity="one", uncounted=False)
+
+
 def place_of_surface(thing: NounPhrase) -> str | None:
     """The setting a thing makes when it is a work surface ("the desk": tabletop), else None."""
     return SURFACES.get(thing.head) if thing.kind == "category" and thing.head in categories() else None
