@@ -93,6 +93,8 @@ class CollisionChecker(Space):
             self.allow([(a, b), (a, a), (b, b), ("robot", a), ("robot", b)])
         self.allow([("world", "world")])
         self._always = self._allowed.copy()
+        self.elsewhere: list[tuple[str, str]] = []
+        """Pairs of owners that touch where other arms hold something."""
         self.checks = 0
 
     def _hand_geoms(self) -> np.ndarray:
@@ -138,8 +140,9 @@ class CollisionChecker(Space):
             self._allowed[a, b] = self._allowed[b, a] = True
 
     def forbid_all(self) -> None:
-        """Back to the robot touching nothing but itself at the fingers."""
+        """Back to the robot touching nothing but itself at the fingers, and with other arms what they hold."""
         self._allowed[:] = self._always
+        self.allow(self.elsewhere)
 
     def in_the_open(self, joints: tf.Float) -> bool:
         """Whether arm joints are free of everything, also of what may be touched now: a motion can begin there."""

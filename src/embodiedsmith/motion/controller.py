@@ -20,6 +20,7 @@ from embodiedsmith.motion.errors import MotionError
 from embodiedsmith.motion.kinematics import Kinematics, Solution, kinematics
 from embodiedsmith.motion.operators import Step
 from embodiedsmith.motion.paths import Region, plan
+from embodiedsmith.motion.pushing import PUSHED, Pushing
 from embodiedsmith.motion.timing import parametrize
 from embodiedsmith.spec import Predicate, Sequence, predicates
 from embodiedsmith.tasks.session import Session
@@ -68,12 +69,14 @@ class Controller:
     Args:
         session: A session that has been reset.
         rng: Draws of planners and ties; derived from the episode's seed.
+        pushing: What leads its arms astray now and then; None: nothing.
     """
 
-    def __init__(self, session: Session, rng: np.random.Generator) -> None:
+    def __init__(self, session: Session, rng: np.random.Generator, pushing: Pushing | None = None) -> None:
         self.session = session
         self.world = session.world
         self.rng = rng
+        self._pushing = pushing
         self.robot = self.world.robot
         self.base_size = len(self.robot.base.joints)
         self.dt = self.world.control_dt
@@ -264,13 +267,17 @@ class Controller:
                 self.checker.set_arm(arm, kinematics(self.robot.name, arm).home)
         if self._imagined is not None:
             self.checker.set_base(self._imagined)
+        others = [(arm, load.item) for arm, load in enumerate(self.loads) if arm != self.index and load is not None]
+        self.checker.elsewhere = [(item, finger) for arm, item in others for finger in self.world.fingers(arm)]
         self.checker.forbid_all()
         self.checker.hand = self.hand
         self.checker.set_gripper(self.closing)
         self.checker.hold(*((self.held.item, self.held.T_tcp_item) if self.held is not None else (None,)))
-        for arm, load in enumerate(self.loads):
+        for load in self.loads:
             if load is not None:
-                self.checker.allow([(load.item, owner) for owner in (*self.world.fingers(arm), "robot")])
+                self.checker.allow([(load.item, "robot")])
+        if self.held is not None:
+            self.checker.allow([(self.held.item, finger) for finger in self.fingers])
 
     def reach(self, goal: tf.Float, *, stage: str) -> None:
         """Move the arm freely to joints `goal`, round obstacles, with what is held.
@@ -389,13 +396,16 @@ class Controller:
         command = self.world.command.copy()
         if base is not None:
             command[: self.base_size] = base
-        if joints is not None:
-            command[self.arm] = self.followed(self.index, joints)
-        for arm, there in (arms or {}).items():
-            command[self.world.arm_slices[arm]] = self.followed(arm, there)
+        label = self.label
+        for arm, there in {**({} if joints is None else {self.index: joints}), **(arms or {})}.items():
+            meant = self.followed(arm, there)
+            if self._pushing is not None:
+                meant, astray = self._pushing.shifted(arm, kinematics(self.robot.name, arm), meant)
+                label = PUSHED if astray else label
+            command[self.world.arm_slices[arm]] = meant
         for hand, part, closing in zip(self.hands, self.world.hand_slices, self.closings, strict=True):
             command[part] = hand.action(closing)
-        self.session.step(command, self.label)
+        self.session.step(command, label)
 
     def followed(self, arm: int, joints: tf.Float) -> tf.Float:
         """Joints of an arm that bring its tool to where `joints` were meant to, however the body has swayed since the look."""

@@ -12,7 +12,9 @@ from embodiedsmith.motion import symbolic
 from embodiedsmith.motion.controller import Controller
 from embodiedsmith.motion.errors import MotionError
 from embodiedsmith.motion.operators import Step
+from embodiedsmith.motion.pushing import Pushing
 from embodiedsmith.motion.skills import skills
+from embodiedsmith.motion.wishes import steadied
 from embodiedsmith.spec import Sequence, split_reference
 from embodiedsmith.tasks.goal import title
 from embodiedsmith.tasks.recording import Failure, Recording
@@ -23,12 +25,13 @@ REPLANS = 2
 REST = 40  # control steps to wait for the goal to hold at rest
 
 
-def demonstrate(session: Session, rng: np.random.Generator) -> Recording:
+def demonstrate(session: Session, rng: np.random.Generator, pushing: Pushing | None = None) -> Recording:
     """Reset the session with `rng` and do its task. Never raises for a failed attempt: the recording says what failed.
 
     Args:
         session: A session; it is reset here.
         rng: The attempt's generator: first the reset's draws, then the planners'.
+        pushing: What leads the arms astray now and then; None: nothing.
 
     Raises:
         SettleError: the scene does not come to rest, so that there is nothing to attempt.
@@ -36,19 +39,20 @@ def demonstrate(session: Session, rng: np.random.Generator) -> Recording:
     started = time.perf_counter()
     session.reset(rng)
     seconds = time.perf_counter() - started
-    recording = complete(session, rng)
+    recording = complete(session, rng, pushing)
     return replace(recording, cost={"reset_seconds": seconds, **recording.cost})
 
 
-def complete(session: Session, rng: np.random.Generator) -> Recording:
+def complete(session: Session, rng: np.random.Generator, pushing: Pushing | None = None) -> Recording:
     """Do what is left of the session's task from where its attempt has come, whoever acted before; else as `demonstrate`.
 
     Args:
         session: A session with an attempt in progress, in a world that is well; it is finished here.
         rng: The attempt's generator, for the planners' draws.
+        pushing: As for `demonstrate`.
     """
     started = time.perf_counter()
-    control = Controller(session, rng)
+    control = Controller(session, rng, pushing)
     failure: Failure | None = None
     with suppress(WorldFault):  # the session holds it
         failure = _pursue(control)
@@ -66,7 +70,8 @@ def _pursue(control: Controller) -> Failure | None:
     for attempt in range(REPLANS + 1):
         control.feel()
         try:
-            held = control.held.item if control.held else None
+            loads = [load.item for load in control.loads if load is not None]
+            held = next((item for item in loads if item not in steadied(goal)), None)
             reached = session.monitor.stages[-1] if isinstance(goal, Sequence) else 0  # what is in a sequence comes before it
             steps = symbolic.plan(control.world, goal, held, reached=reached)
         except MotionError as error:

@@ -18,6 +18,7 @@ _CURES: dict[str, tuple[EditKind, ...]] = {
     "navigate": ("unblock", "move", "move_base", "turn", "remove", "change_embodiment"),
     "push": ("unblock", "move", "move_base", "resize", "swap_asset", "remove"),
 }
+_CURES |= {"carry": _CURES["pick"], "hold": _CURES["pick"]}
 _PLACE: tuple[EditKind, ...] = ("resize", "unblock", "move", "swap_asset", "turn", "move_base", "remove", "change_argument")
 """What could cure a step of any other skill: they put something down."""
 

@@ -142,7 +142,8 @@ def _put_away(control: Controller, item: str) -> None:
 def _finding(error: MotionError) -> Finding:
     cause = error.__cause__ if isinstance(error.__cause__, MotionError) else error
     stage, reason = cause.code.split(".")
-    what = {"pick": "grasp", "open": "handle", "close": "handle", "straighten": "grasp"}.get(stage, "place")
+    taking = dict.fromkeys(("pick", "carry", "hold", "straighten"), "grasp")
+    what = {**taking, "open": "handle", "close": "handle"}.get(stage, "place")
     code = f"motion.{what}_{'unreachable' if reason == 'unreachable' else 'blocked'}"
     return Finding(
         code=code, subjects=error.subjects, value=cause.value, limit=cause.limit,

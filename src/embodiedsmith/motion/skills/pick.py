@@ -46,16 +46,18 @@ def grasp_plan(
     points = [control.world.item_pose(args[0])[:3, 3]]
     if (following := place_of_item(args[0], upcoming)) is not None:
         points += [control.world.item_pose(split_reference(r)[0])[:3, 3] for r in things_of(following)[1:2]]
-    order = control.arms_for(*points)
+    order = tuple(arm for arm in control.arms_for(*points) if control.loads[arm] is None)
     named = [arm_index(control, name) for name in args[2:]]
     if (handed := next((s for s in upcoming if s.skill == "hand_over" and s.args[0] == args[0]), None)) is not None:
         taker = arm_index(control, handed.args[1])
         return _for_hand_over(control, args, upcoming, failed, [(g, taker) for g in named or order if g != taker])[0]
     try:
         wanted = [arm for arm in order if not named or arm in named]
+        if not wanted:
+            raise MotionError("pick.hand_full", f"no hand is free for {args[0]}", subjects=(args[0],))
         return arms.first_that_can(control, wanted, lambda: _grasp_plan(control, args, upcoming, failed))
     except MotionError as error:
-        near = control.arms_for(points[0])
+        near = [arm for arm in control.arms_for(points[0]) if control.loads[arm] is None]
         pairs = [(giver, taker) for giver in near for taker in named or near if taker != giver]
         try:
             plan, taker = _for_hand_over(control, args, upcoming, failed, pairs)
