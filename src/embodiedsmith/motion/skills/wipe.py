@@ -1,7 +1,8 @@
 """wipe(tool, stain): rub what is soft over a stain until it is gone.
 
 The tool, held from above, is pressed a little into the surface and drawn over the stain in lanes side by side, each as wide as
-the tool but for an overlap, back and forth. What is left then is gone over again.
+the tool but for an overlap, back and forth. That pushes it up between the fingers: it is taken anew where it is, and what is left
+is gone over again.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ from embodiedsmith.tasks.registry import predicate
 from embodiedsmith.world import transforms as tf
 
 PRESS = 0.003
-"""[m] How far the tool is pressed in."""
+"""[m] How far the tool is pressed in: with about 20 N at first, and less as that pushes it up between the fingers."""
 ABOVE = 0.06
 """[m] Straight down before, straight up afterwards."""
-OVERLAP = 0.025
+OVERLAP = 0.03
 """[m] Of neighbouring lanes, and what the tool's own edges miss."""
 PAST = 0.015
 """[m] Beyond the stain's ends, to where the middle of the tool is drawn: it has to slide there already."""
@@ -43,24 +44,49 @@ def run(control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...]) 
     kind = predicate("wiped")
     goal = Predicate(name="wiped", args=(stain, tool))
     wanted = next((p for p in control.stages(control.stage)[0] if p.name == "wiped" and p.args == goal.args), goal)
-    margin = -1.0
+    margin, T_tcp_item = -1.0, control.held.T_tcp_item
     for k in range(PASSES):
-        _go_over(control, tool, stain)
+        _go_over(control, tool, stain, T_tcp_item)
         margin = kind.margin(control.world, goal.args, wanted.params)
+        if margin <= 0 and k + 1 < PASSES:
+            control.session.note("recovery", (stain,), f"{stain} is not gone yet (margin {margin:.2f})")
+            _take_again(control, tool, T_tcp_item)
+        _straight(control, tf.translate((0.0, 0.0, ABOVE)) @ control.world.tcp(control.index))
         if margin > 0:
             return
-        if k + 1 < PASSES:
-            control.session.note("recovery", (stain,), f"{stain} is not gone yet (margin {margin:.2f})")
     raise MotionError(
         "wipe.effect", f"{stain} is not gone after {PASSES} passes (margin {margin:.2f})",
         subjects=(stain, tool), value=margin, limit=0.0,
     )  # fmt: skip
 
 
-def _go_over(control: Controller, tool: str, stain: str) -> None:
-    """One pass over what is left of the stain."""
+def _take_again(control: Controller, tool: str, T_tcp_item: tf.Float) -> None:
+    """Let go of the tool where it stands and take it as it was taken at first.
+
+    Raises:
+        MotionError: `wipe.dropped` when it is not between the fingers afterwards.
+    """
+    control.let_go()
+    control.grip(control.hand.closing_on(control.hand.max_width))
+    _straight(control, control.world.item_pose(tool) @ tf.inverse(T_tcp_item))
+    control.grip(1.0)
+    if tool not in control.world.grasped(control.index):
+        raise MotionError("wipe.dropped", f"{tool} is not between the fingers", subjects=(tool,))
+    control.take(tool)
+
+
+def _straight(control: Controller, T: tf.Float) -> None:
+    """Move the tool centre straight to a world pose (4, 4)."""
+    path = control.line(control.world.tcp(control.index), T, control.joints)
+    if path is None:
+        raise MotionError("wipe.unreachable", "there is no way back from the stain")
+    control.follow(path, stage="wipe", speed=CARE)
+
+
+def _go_over(control: Controller, tool: str, stain: str, T_tcp_item: tf.Float) -> None:
+    """One pass over what is left of the stain with a tool held so; ends pressed on the surface."""
     control.look()
-    for poses in _lanes(control, tool, stain):
+    for poses in _lanes(control, tool, stain, T_tcp_item):
         T_above = tf.translate((0.0, 0.0, ABOVE)) @ poses[0]
         for posture in control.postures(T_above):
             if not posture.ok or control.checker.hit(posture.joints) is not None:
@@ -73,16 +99,13 @@ def _go_over(control: Controller, tool: str, stain: str) -> None:
             control.reach(posture.joints, stage="wipe")
             control.follow(path[0], stage="wipe", speed=CARE)
             control.follow(path[1], stage="wipe", speed=STROKE)
-            control.follow(path[2], stage="wipe", speed=CARE)
             return
     raise MotionError("wipe.unreachable", f"{tool} cannot be drawn over {stain}", subjects=(stain, tool))
 
 
-def _along(
-    control: Controller, T_above: tf.Float, poses: list[tf.Float], start: tf.Float
-) -> tuple[tf.Float, tf.Float, tf.Float] | None:
-    """Joint paths down, through the poses (4, 4) of the tool centre, and up; None when out of reach or blocked."""
-    stops = [T_above, *poses, tf.translate((0.0, 0.0, ABOVE)) @ poses[-1]]
+def _along(control: Controller, T_above: tf.Float, poses: list[tf.Float], start: tf.Float) -> tuple[tf.Float, tf.Float] | None:
+    """Joint paths down, and through the poses (4, 4) of the tool centre; None when out of reach or blocked."""
+    stops = [T_above, *poses]
     parts, at = [], start
     for T_from, T_to in pairwise(stops):
         part = control.line(T_from, T_to, at)
@@ -90,17 +113,16 @@ def _along(
             return None
         parts.append(part)
         at = part[-1]
-    return parts[0], np.vstack([parts[1], *(part[1:] for part in parts[2:-1])]), parts[-1]
+    return parts[0], np.vstack([parts[1], *(part[1:] for part in parts[2:])])
 
 
-def _lanes(control: Controller, tool: str, stain: str) -> Iterator[list[tf.Float]]:
+def _lanes(control: Controller, tool: str, stain: str, T_tcp_item: tf.Float) -> Iterator[list[tf.Float]]:
     """Ends of strokes as poses (4, 4) of the tool centre, in every direction that may be drawn in."""
-    world, held = control.world, control.held
-    assert held is not None
+    world = control.world
     marks, size = world.marks[stain], world.assets[tool].size
     cells = marks.cells[marks.left(world.data)]
-    R_now, level = world.item_pose(tool)[:3, :3], float(marks.cells[:, 2].min())
-    yaw = float(np.arctan2(R_now[1, 0], R_now[0, 0]))
+    T_now, level = world.item_pose(tool), float(marks.cells[:, 2].min())
+    yaw = float(np.arctan2(T_now[1, 0], T_now[0, 0]))
     for turn in TURNS:
         T = tf.turn_z(yaw + turn)
         lane, stroke = cells[:, :2] @ T[:2, 0], cells[:, :2] @ T[:2, 1]
@@ -114,7 +136,7 @@ def _lanes(control: Controller, tool: str, stain: str) -> Iterator[list[tf.Float
                 T_item = T.copy()
                 T_item[:2, 3] = across * T[:2, 0] + along * T[:2, 1]
                 T_item[2, 3] = level - PRESS
-                poses.append(T_item @ tf.inverse(held.T_tcp_item))
+                poses.append(T_item @ tf.inverse(T_tcp_item))
         yield poses
 
 
