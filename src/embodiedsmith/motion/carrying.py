@@ -27,8 +27,6 @@ MOST_PAIRS = 60
 """Pairs of grasps looked at."""
 MOST_LATER = 3
 """Of them, those for which it is looked at what comes after."""
-FARTHEST_TURN = 0.9
-"""[rad] by which both hands turn a thing at most: farther, one arm is in the other's way."""
 SPACING = 0.015
 """[m] between the poses of the thing for which joints are sought."""
 TURN = 0.08
@@ -331,8 +329,6 @@ def way_down(
     space = TeamSpace(control, tuple(held))
     closings = {arm: control.hands[arm].closing_on(_width(control, arm, load)) for arm, load in held.items()}
     for spot in spots:
-        if np.linalg.norm(tf.rotation_vector(T_item[:3, :3].T @ spot.T_world_item[:3, :3])) > FARTHEST_TURN:
-            continue
         tally.tried += 1
         if not _in_reach(control, held, spot, start, tally):
             continue

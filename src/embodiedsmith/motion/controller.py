@@ -90,6 +90,8 @@ class Controller:
         """What each arm holds."""
         self._checkers: dict[int, CollisionChecker] = {}
         self.use(0)
+        self.both = False
+        """Whether it is planned where to put what both hands hold, which they turn but a little."""
         self.plans = 0
         self.stage = 0
         """Which stage of a goal that is a sequence the present step is for."""

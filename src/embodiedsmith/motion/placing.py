@@ -35,6 +35,7 @@ UPWARDS = 0.7  # a cavity whose opening points up by more than this cosine is en
 LEVEL = 0.25  # horizontal part of the approach from which a hand points somewhere
 DEPTHS = (0.9, 0.5, 0.0)  # fractions of the way from the middle to the opening
 LATERALS = (0.0, 0.4, -0.4, 0.8, -0.8)
+BY_BOTH = (0.0, 0.25, -0.25, 0.5, -0.5, 0.8, -0.8)  # [rad] by which two hands turn what they put down
 TURNS = (0.0, 0.35, -0.35, 0.8, -0.8)  # [rad]
 
 
@@ -276,10 +277,12 @@ def _choices(
 
 def yaws(control: Controller, T_now: tf.Float, T_world_spot: tf.Float) -> list[float]:
     """Turns of the item in the place's frame, beginning with the one that keeps the hand as it is seen from the robot."""
+    upright = np.arctan2(T_now[1, 0], T_now[0, 0])
+    if control.both:
+        return [float(upright - np.arctan2(T_world_spot[1, 0], T_world_spot[0, 0]) + turn) for turn in BY_BOTH]
     base = control.mount()
     before, after = T_now[:2, 3] - base[:2], T_world_spot[:2, 3] - base[:2]
     swing = np.arctan2(after[1], after[0]) - np.arctan2(before[1], before[0])
-    upright = np.arctan2(T_now[1, 0], T_now[0, 0])
     first = upright + swing - np.arctan2(T_world_spot[1, 0], T_world_spot[0, 0])
     return [float(first + k * np.pi / 2) for k in YAWS] + [float(first + np.pi)]
 

@@ -336,7 +336,7 @@ class Deeds:
                 self.cursor.at += 1
                 hands.append(side.value)
                 continue
-            self.cursor.take("relation", "with")
+            self.cursor.take("relation", "with", "use")
             self.cursor.skip("article")
             token = self.cursor.take("hand")
             found = None if token is None else token.sense("hand")

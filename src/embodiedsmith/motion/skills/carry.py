@@ -18,7 +18,7 @@ from embodiedsmith.motion.kinematics import kinematics
 from embodiedsmith.motion.operators import Operator, Step, things_of
 from embodiedsmith.motion.placing import Load
 from embodiedsmith.motion.skills import Skill
-from embodiedsmith.motion.skills.place import carrier, place_of_item, spots
+from embodiedsmith.motion.skills.place import both_hands, carrier, place_of_item, spots
 from embodiedsmith.motion.together import TeamSpace
 
 STAGE = "carry"
@@ -61,8 +61,9 @@ def _can_put_down(control: Controller, step: Step, plan: PairPlan, tally: Tally)
     kin = kinematics(control.robot.name, first)
     T_lifted = control.base_pose() @ kin.forward(plan.lift[-1][: len(kin.home)]) @ T_tcp_item
     held = {arm: Held(plan.item, T) for arm, T in plan.T_tcp_item.items()}
-    wanted = islice(spots(control, step, load), LOOK_AHEAD)
-    return carrying.way_down(control, held, T_lifted, plan.lift[-1], wanted, carrier(control, step), tally) is not None
+    with both_hands(control):
+        wanted = islice(spots(control, step, load), LOOK_AHEAD)
+        return carrying.way_down(control, held, T_lifted, plan.lift[-1], wanted, carrier(control, step), tally) is not None
 
 
 def run(control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...]) -> None:

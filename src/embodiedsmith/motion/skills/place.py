@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain, islice
 
@@ -85,6 +86,16 @@ def spots(control: Controller, step: Step, load: Load) -> Iterator[Spot]:
     return clearing.free_only(control, load.item, placing.on_support(control, load, step.args[1]))
 
 
+@contextmanager
+def both_hands(control: Controller) -> Iterator[None]:
+    """Inside the `with`, spots are looked for at which both hands may put a thing down."""
+    control.both = True
+    try:
+        yield
+    finally:
+        control.both = False
+
+
 def put_down(control: Controller, step: Step) -> None:
     """Do a place step with what is in the hand, or in both, at the spot it was picked for; when the way there is blocked, at
     the next.
@@ -102,11 +113,13 @@ def put_down(control: Controller, step: Step) -> None:
     control.look()
     load = Load(held.item, control.world.item_pose(held.item), held.T_tcp_item, control.closing)
     promised = control.promised.pop(step, None)
-    wanted = chain([] if promised is None else [promised], spots(control, step, load))
     if len(carrying.holders(control, held.item)) > 1:
-        owner = carrier(control, step)
-        carrying.put_down(control, held.item, islice(wanted, BOTH), owner, stage=step.skill, about=things_of(step)[1:])
+        with both_hands(control):
+            wanted = islice(spots(control, step, load), BOTH)
+            about = things_of(step)[1:]
+            carrying.put_down(control, held.item, wanted, carrier(control, step), stage=step.skill, about=about)
         return
+    wanted = chain([] if promised is None else [promised], spots(control, step, load))
     found = placing.plans(control, load, wanted, carrier(control, step), tally)
     sampled: list[PlacePlan] = []
     for plan in islice(found, PLAIN):
