@@ -22,6 +22,8 @@ from embodiedsmith.tasks.session import Session
 from embodiedsmith.world import WorldFault
 
 REPLANS = 2
+FINAL = ("goal.timeout", "reorient.dropped")
+"""Failures after which nothing is left to plan: time is up, or what lay in the hand no longer does."""
 REST = 40  # control steps to wait for the goal to hold at rest
 
 
@@ -84,7 +86,7 @@ def _pursue(control: Controller) -> Failure | None:
             failure = _rest(control)
             if failure is None:
                 return None
-        if failure.code == "goal.timeout" or session.steps == before:  # planning again from the same place is no use
+        if failure.code in FINAL or session.steps == before:  # planning again from the same place is no use
             return failure
     return failure
 
