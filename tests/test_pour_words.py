@@ -18,7 +18,7 @@ NOT_SPILLED = Not(goal=Predicate(name="spilled", args=("water",)))
 @pytest.mark.parametrize(
     "text",
     [
-        "fill the cup with water", "fill the glass with water", "fill up the cup", "把杯子倒满水", "给杯子倒满水", "把水倒满杯子",
+        "fill the cup with water", "fill the beaker with water", "fill up the cup", "把杯子倒满水", "给杯子倒满水", "把水倒满杯子",
         "用水壶把杯子倒满水",
     ],
 )  # fmt: skip

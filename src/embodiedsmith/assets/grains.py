@@ -14,10 +14,15 @@ from numpy.typing import NDArray
 
 from embodiedsmith.assets import solids
 from embodiedsmith.assets.asset import Affordances, Asset, Matter
-from embodiedsmith.assets.fragment import COLLISION_GROUP, STIFFNESS, TORSIONAL_FRICTION, VISUAL_GROUP, Fragment
+from embodiedsmith.assets.fragment import COLLISION_GROUP, TORSIONAL_FRICTION, VISUAL_GROUP, Fragment
 
 ROLLING = 0.1
 """[s] Time in which a grain's own spinning dies away: real grains are not round."""
+STIFFNESS = (1 / 240, 1.0)
+"""Time constant [s] and damping ratio of contacts: the stiffest that physics steps of 1/480 s resolve. Of twenty grains dropped from
+0.25 m none goes through the 8 mm floor of a box; with 0.01 s sixteen did."""
+MIX = 100.0
+"""Weight with which that counts against the stiffness of what is touched."""
 PITCH = 1.05
 """Distance of grains to begin with, in diameters."""
 
@@ -45,7 +50,7 @@ def grains(fragment: Fragment, *, count: int, radius: float, spread: float, wide
             body.add_joint(type=mujoco.mjtJoint.mjJNT_SLIDE, axis=axis)
         body.add_joint(type=mujoco.mjtJoint.mjJNT_BALL, damping=[spin, 0, 0])
         body.add_geom(group=VISUAL_GROUP, contype=0, conaffinity=0, material=fragment.look(finish), **sphere)
-        body.add_geom(group=COLLISION_GROUP, condim=3, friction=friction, solref=STIFFNESS, **sphere)
+        body.add_geom(group=COLLISION_GROUP, condim=3, friction=friction, solref=STIFFNESS, solmix=MIX, **sphere)
         body.mass, body.ipos, body.explicitinertial = part.mass, part.com, True
         body.inertia = np.diag(part.inertia)
     low, high = centers.min(axis=0) - radius, centers.max(axis=0) + radius

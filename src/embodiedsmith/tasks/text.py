@@ -250,7 +250,7 @@ def _asked(text: str, language: Language) -> dict[str, set[str]]:
             meanings.setdefault(verb, set()).add(name)
     found: dict[str, set[str]] = {}
     whole = text
-    text = _without_nouns(_PALM.sub(" _ ", _THERE.sub(" _ ", text)), language)
+    text = _without_nouns(_PALM.sub(" _ ", _THERE.sub(" _ ", text)), language, frozenset(meanings))
     for verb in sorted(meanings, key=lambda v: (-len(v), v)):
         left, count = re.subn(_pattern(verb, language), " _ ", text)
         if count:
@@ -260,11 +260,19 @@ def _asked(text: str, language: Language) -> dict[str, set[str]]:
     return found
 
 
-def _without_nouns(text: str, language: Language) -> str:
-    """The text without the names of things, which may hold verbs: "stand", "立方体"."""
+_BEGINNING = r"(?:^|[.,;:!]\s*|\b(?:and|then|to|please|now)\s+)"
+"""What stands before the verb of an English clause."""
+
+
+def _without_nouns(text: str, language: Language, verbs: frozenset[str]) -> str:
+    """The text without the names of things, which may hold verbs: "stand", "立方体"; "scoop" is a verb where a clause begins."""
     nouns = {noun for category in assets.categories().values() for noun in category.names.get(language, ())}
     for noun in sorted(nouns, key=lambda n: (-len(n), n)):
-        text = re.sub(rf"\b{re.escape(noun)}\b" if language == "en" else re.escape(noun), " _ ", text)
+        if language == "en" and noun in verbs:
+            pattern = rf"({_BEGINNING})?\b{re.escape(noun)}\b"
+            text = re.sub(pattern, lambda found: " _ " if found[1] is None else found[0], text)
+        else:
+            text = re.sub(rf"\b{re.escape(noun)}\b" if language == "en" else re.escape(noun), " _ ", text)
     return text
 
 

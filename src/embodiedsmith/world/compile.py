@@ -36,7 +36,7 @@ WALL_THICKNESS, WALL_MARGIN = 0.03, 0.15
 """Of the piece of wall behind what hangs, and how far it goes beyond it [m]."""
 GRAIN_HZ = 480
 """Physics steps a second where there are grains, unless said otherwise: what has fallen 0.2 m moves by 8 mm in a step of 1/240 s,
-and one grain in five went through the 8 mm floor of a box."""
+and one grain in five went through the 8 mm floor of a box. See also the stiffness of grains."""
 GRAIN_IMPRATIO = 5.0
 """Where there are grains. With 20, as elsewhere, the solver does not converge on a heap within its 100 iterations, and grains hop
 by 2 cm when their bowl is lifted; with 5 none does, and a grip creeps a little more."""

@@ -30,7 +30,7 @@ def build(spec: AssetSpec, params: Params) -> Asset:
 CATEGORY = Category(
     name="cup",
     title="Cup",
-    names={"en": ("cup", "tumbler", "glass", "drinking glass", "beaker"), "zh": ("杯子", "水杯", "玻璃杯", "茶杯", "杯")},
+    names={"en": ("cup", "tumbler", "beaker"), "zh": ("杯子", "水杯", "茶杯", "杯")},
     role="object",
     tags=frozenset({"tableware", "drinkware"}),
     build=build,
