@@ -91,7 +91,7 @@ def can_be_handled(name: str) -> bool:
 
 def test_what_is_not_proposed_has_its_reason() -> None:
     """What is proposed is about doors and drawers or one thing that keeps its shape, but for those named here."""
-    named = {"at", "upright", "straightened", "in_left_hand", "in_right_hand", "reoriented", "squeezed"}
+    named = {"at", "upright", "straightened", "in_left_hand", "in_right_hand", "in_both_hands", "reoriented", "squeezed"}
     others = {name for name in predicate_names() if predicate(name).roles[0].need not in ("movable", "joint")}
     assert named | others == NOT_STAGED
 

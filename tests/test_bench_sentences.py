@@ -19,12 +19,18 @@ from embodiedsmith.tasks.goal import predicates
 LIFT = Sentence(text="lift the jar", group="one arm")
 UNKNOWN = Sentence(text="lift the flux capacitor", group="one arm")
 PASSED = "in_left_hand(stick), in_right_hand(stick)"
+HELD = "in_left_hand(box), in_left_hand(box), in_right_hand(lemon), in_left_hand(box), inside(lemon, box)"
 MEANT = {
     "put the banana in the bowl": "inside(banana, bowl)",
     "stack the red block on the blue block": "on(block_1, block_2)",
     "把苹果放到盘子上": "on(apple, plate)",
     "pass the stick from the left hand to the right hand": PASSED,
     "把木棍从左手递给右手": PASSED,
+    "hold the box with the left hand and put the lemon in it with the right hand": HELD,
+    "用左手扶住盒子，用右手把柠檬放进盒子里": HELD,
+    "lift the tray with both hands": "in_both_hands(tray), lifted(tray)",
+    "carry the tray with both hands to the left of the bowl": "in_both_hands(tray), left_of(tray, bowl)",
+    "用双手把托盘抬起来": "in_both_hands(tray), lifted(tray)",
     "put the apple in the bowl": "inside(apple, bowl)",
     "put the can on the plate": "on(can, plate)",
     "把瓶子放到盘子上": "on(bottle, plate)",

@@ -9,6 +9,7 @@ from typing import get_args
 import numpy as np
 import pytest
 import test_in_hand
+import test_two_hands
 from critic_scenes import (
     BY_NAME,
     STAND,
@@ -271,6 +272,8 @@ WEAK: dict[str, Callable[[], Scenario]] = {
     "squeeze": lambda: lying("plush_block", "squeezed"),
     "pour": pouring,
     "hand_over": passing,
+    "carry": lambda: still(test_two_hands.tray(test_two_hands.LIFTED)),
+    "hold": lambda: still(test_two_hands.boxed(test_two_hands.HELD)),
     "reorient": test_in_hand.scene,
 }
 """A task for every skill, in which the arms give out as soon as that skill begins."""

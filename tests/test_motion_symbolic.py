@@ -17,6 +17,7 @@ import test_in_hand
 import test_rope_grains
 import test_soft
 import test_two_arms
+import test_two_hands
 from liquid_worlds import water_scene
 from task_worlds import DEEP, STILL, TABLE, Bench, bench, p
 from task_worlds import kitchen as furnish
@@ -88,6 +89,8 @@ def facts_told() -> set[str]:
         World(test_soft.scenario(p("squeezed", "toy"))): p("squeezed", "toy"),
         water: p("poured", "water", "bowl"),
         World(test_two_arms.table(passed)): passed.goals[0],
+        World(test_two_hands.tray(test_two_hands.LIFTED)): test_two_hands.LIFTED,
+        World(test_two_hands.boxed(test_two_hands.HELD)): test_two_hands.HELD.goals[2],
     }
     return {fact[0] for world, goal in goals.items() for fact in symbolic.describe(world, goal, None).facts}
 

@@ -376,7 +376,7 @@ def test_unknown_predicates_and_items_are_refused() -> None:
 
 
 def test_what_leaves_nothing_more_to_do_is_said_last() -> None:
-    last = ["closed", "grasped", "in_left_hand", "in_right_hand", "lifted", "reoriented", "squeezed"]
+    last = ["closed", "grasped", "in_both_hands", "in_left_hand", "in_right_hand", "lifted", "reoriented", "squeezed"]
     assert [name for name in predicate_names() if predicate(name).said_last] == last
 
 

@@ -13,6 +13,7 @@ from functools import lru_cache
 from embodiedsmith.motion import planner
 from embodiedsmith.motion.errors import MotionError
 from embodiedsmith.motion.facts import FLOOR, Survey, place_of
+from embodiedsmith.motion.grasping import FINGER_ROOM
 from embodiedsmith.motion.operators import ARRANGED, FACTS, STALE, Operator, Step
 from embodiedsmith.motion.planner import Action, Fact, Situation
 from embodiedsmith.motion.skills import skills
@@ -122,12 +123,12 @@ def _with_reason(error: MotionError, world: World, goal: Goal) -> MotionError:
 
 
 def _too_wide(world: World, item: str, code: str, what: str, *about: str) -> MotionError | None:
-    """A failure with the width of an item that no gripper opens for; None when it opens far enough."""
-    widest = world.robot.arm.gripper.max_width
+    """A failure with the width of an item that no gripper takes; None when it does."""
+    widest = world.robot.arm.gripper.max_width - FINGER_ROOM
     narrowest = min((g.width for g in world.assets[item].affordances.grasps), default=0.0)
     if narrowest < widest:
         return None
-    reason = f"{item} is {100 * narrowest:.1f} cm wide where it is narrowest, the gripper opens {100 * widest:.1f} cm"
+    reason = f"{item} is {100 * narrowest:.1f} cm wide where it is narrowest, the gripper takes {100 * widest:.1f} cm"
     return MotionError(code, f"{what}: {reason}", subjects=(item, *about), value=narrowest, limit=widest)
 
 

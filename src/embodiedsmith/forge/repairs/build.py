@@ -26,6 +26,8 @@ def resize(view: View, findings: tuple[Finding, ...], rng: np.random.Generator) 
         named = view.subjects([finding])
         if finding.code == "geometry.too_large" and len(named) > 1:
             yield from _fitting(view, named[0], named[1])
+        if finding.code in ("logic.no_plan", "reach.no_grasp") and named:
+            yield from _slimmer(view, named[0], finding)
         holders = [*named[1:], *(view.items[t.place] for t in view.needs.targets if named and t.item == named[0].id)]
         holders += [view.items[i.parent] for i in named[:1] if i.parent is not None]
         larger = [i for i in dict.fromkeys(h.id for h in holders) if _holds(view, view.items[i])]
@@ -71,6 +73,23 @@ def _fitting(view: View, thing: Item, holder: Item) -> Iterator[Proposed]:
     factor = round(1.0 - (fault.value + SPARE) / size, 3)
     if not thing.fixed and LEAST <= factor < 1.0 and (less := _scaled(thing, factor)) is not None:
         yield (less,), f"make {thing.id} as small as it has to be ({factor:g} times)"
+
+
+def _slimmer(view: View, thing: Item, finding: Finding) -> Iterator[Proposed]:
+    """One measure of a thing made as much smaller as a hand needs that it is too wide for, whatever its size is called."""
+    if thing.fixed or finding.value is None or finding.limit is None or finding.value <= finding.limit:
+        return
+    most = finding.limit - SPARE
+    for name, param in categories()[thing.asset.category].params.items():
+        now = thing.asset.params.get(name, param.default)
+        if isinstance(now, bool) or not isinstance(now, float) or param.unit != "m" or param.low is None or now <= most:
+            continue
+        less = round(max(now * most / finding.value, param.low, LEAST * now), 4)
+        changed = {**thing.asset.params, name: less}
+        grasps = assets.build(thing.asset.model_copy(update={"params": changed})).affordances.grasps
+        if grasps and min(grasp.width for grasp in grasps) <= finding.limit:
+            edit = Resize(item=thing.id, size=thing.asset.size, params={name: less})
+            yield (edit,), f"make the {name.replace('_', ' ')} of {thing.id} {100 * less:.1f} cm, so that a hand takes it"
 
 
 def _holds(view: View, item: Item) -> bool:
