@@ -8,14 +8,28 @@ import pytest
 from task_worlds import STILL, TABLE, p
 
 from embodiedsmith import assets
+from embodiedsmith.forge import agents
 from embodiedsmith.forge.language import read
 from embodiedsmith.motion import MotionError, symbolic
 from embodiedsmith.motion.controller import Controller
 from embodiedsmith.motion.pinching import neighbours, pinch, release
 from embodiedsmith.motion.skills import skills
-from embodiedsmith.spec import AssetSpec, EmbodimentSpec, Goal, Item, Pose, Randomization, Scenario, SceneSpec, TaskSpec
+from embodiedsmith.runtime.errors import SmithError
+from embodiedsmith.spec import (
+    AssetSpec,
+    Brief,
+    EmbodimentSpec,
+    Goal,
+    Item,
+    Pose,
+    Predicate,
+    Randomization,
+    Scenario,
+    SceneSpec,
+    TaskSpec,
+)  # fmt: skip
 from embodiedsmith.tasks import GoalMonitor, Session, instruction, predicate
-from embodiedsmith.tasks.cloths import corners, creased, flat
+from embodiedsmith.tasks.cloths import corners, creased, flat, hanging
 from embodiedsmith.world import World, WorldFault
 from embodiedsmith.world.sheets import LEFT
 
@@ -40,6 +54,18 @@ def moved(x: float, y: float, yaw: float = 0.0) -> Scenario:
     base = scenario()
     items = tuple(i.model_copy(update={"pose": Pose.planar(x, y, yaw=yaw)}) if i.id == "towel" else i for i in base.scene.items)
     return base.model_copy(update={"scene": base.scene.model_copy(update={"items": items})})
+
+
+@cache
+def racked() -> World:
+    """A world with a towel beside a rack whose bar points away from the robot."""
+    goal = p("hung", "towel", "rack")
+    base = scenario(goal)
+    rack = Item(
+        id="rack", asset=AssetSpec(category="towel_rack"), parent="table", pose=Pose.planar(-0.12, 0.0, yaw=np.pi / 2), fixed=True
+    )
+    towel = base.scene.items[1].model_copy(update={"pose": Pose.planar(-0.12, 0.33, yaw=0.2)})
+    return World(base.model_copy(update={"scene": SceneSpec(items=(base.scene.items[0], towel, rack))}))
 
 
 def start(made: World, seed: int = 0) -> Controller:
@@ -262,6 +288,51 @@ def test_covers_holds_for_a_sheet_over_a_bowl_and_for_none_of_its_near_misses() 
         assert kind.margin(made, ("towel", "bowl")) <= 0, miss.name
 
 
+def test_hung_holds_for_a_sheet_over_the_bar_which_stays_there_and_for_none_of_its_near_misses() -> None:
+    made = racked()
+    made.reset(np.random.default_rng(0))
+    kind, args = predicate("hung"), ("towel", "rack")
+    assert kind.margin(made, args) < 0
+    lay(made, hanging(made, "towel", "rack", off=0.04))
+    margin = kind.margin(made, args)
+    assert margin > 0.01
+    assert made.overlaps(0.003) == {}, "nothing passes through"
+    state = made.save()
+    misses = list(kind.near_misses(made, args, kind.resolve({})))
+    assert len(misses) >= 8
+    for miss in misses:
+        made.restore(state)
+        miss.apply(made)
+        assert kind.margin(made, args) <= 0, miss.name
+    made.restore(state)
+    for _ in range(100):
+        made.step(made.command)
+    assert kind.margin(made, args) == pytest.approx(margin, abs=0.004), "it does not creep off"
+    assert made.speed() < 0.01
+
+
+def test_hung_is_how_far_it_hangs_down_where_it_hangs_less() -> None:
+    made = racked()
+    made.reset(np.random.default_rng(0))
+    bar, radius = made.assets["rack"].affordances.bar(), made.sheets["towel"].radius
+    half = float(made.assets["towel"].size[0]) / 2 - radius
+    wrapped = np.pi / 2 * (bar.radius + radius)
+    for off in (0.0, 0.03, -0.03, 0.05):
+        made.sheets["towel"].put(made.data, hanging(made, "towel", "rack", off=off))
+        mujoco.mj_forward(made.model, made.data)
+        assert predicate("hung").margin(made, ("towel", "rack")) == pytest.approx(half - abs(off) - wrapped - 0.04, abs=0.002)
+
+
+def test_what_does_not_fit_a_bar_or_is_none_is_refused() -> None:
+    things = racked().assets
+    assert predicate("hung").faults(things, ("towel", "table"), {}) == ["nothing can be hung on 'table'"]
+    assert "needs a drop between" in predicate("hung").faults(things, ("towel", "rack"), {"drop": 0.2})[0]
+    low = {**things, "rack": assets.build(AssetSpec(category="towel_rack", params={"height": 0.2, "length": 0.34}))}
+    wide = {**low, "towel": assets.build(AssetSpec(category="napkin", params={"side": 0.36}))}
+    faults = predicate("hung").faults(wide, ("towel", "rack"), {})
+    assert len(faults) == 2 and "36 cm wide" in faults[0] and "down to the ground" in faults[1]
+
+
 def test_what_has_no_shape_of_its_own_is_refused_where_a_shape_is_needed() -> None:
     things = World(scenario()).assets
     assert predicate("on").faults(things, ("towel", "table"), {}) == ["item 'towel' is cloth and has no shape of its own"]
@@ -284,6 +355,21 @@ def test_fold_is_planned_and_folds() -> None:
     assert made.speed() < 0.05, "folded cloth rests"
     assert symbolic.plan(made, FOLDED) == ()
     assert control.world.overlaps(0.003) == {}
+
+
+@pytest.mark.slow
+def test_hang_is_planned_and_hangs() -> None:
+    made = racked()
+    goal = p("hung", "towel", "rack")
+    control = start(made)
+    assert [str(step) for step in symbolic.plan(made, goal)] == ["hang(towel, rack.bar, table.top)"]
+    skills()["hang"].run(control, ("towel", "rack.bar", "table.top"), ())
+    margin = predicate("hung").margin(made, goal.args)
+    assert margin > 0.01
+    assert symbolic.plan(made, goal) == ()
+    for _ in range(100):
+        made.step(made.command)
+    assert predicate("hung").margin(made, goal.args) > 0.5 * margin, "it stays"
 
 
 @pytest.mark.slow
@@ -313,12 +399,16 @@ def test_release_without_a_pinch_only_opens() -> None:
         ("cover the bowl with the napkin", "cover"),
         ("用餐巾盖住碗", "cover"),
         ("把餐巾盖在碗上", "cover"),
+        ("hang the towel on the bar", "hang"),
+        ("Hang up the blue towel.", "hang"),
+        ("把毛巾挂到架子上", "hang"),
+        ("挂毛巾", "hang"),
     ],
 )
 def test_words_ask_for_it(brief: str, action: str) -> None:
     command = read(brief).commands[0]
     assert command.action == action and command.themes[0].head in ("towel", "napkin")
-    assert action == "fold" or (command.destination is not None and command.destination.target is not None)
+    assert action in ("fold", "hang") or (command.destination is not None and command.destination.target is not None)
 
 
 def test_instructions_say_it() -> None:
@@ -326,3 +416,34 @@ def test_instructions_say_it() -> None:
     assert instruction(FOLDED, scene, "en") == "fold the towel in half"
     assert instruction(FOLDED, scene, "zh") == "把毛巾对折"
     assert "cover the" in instruction(p("covers", "towel", "bowl"), scene, "en")
+    scene = racked().scenario.scene
+    assert instruction(p("hung", "towel", "rack"), scene, "en") == "hang the towel on the towel rack"
+    assert instruction(p("hung", "towel", "rack"), scene, "zh") == "把毛巾挂到毛巾架上"
+
+
+@pytest.mark.parametrize(
+    ("brief", "name", "other"),
+    [
+        ("hang the towel on the bar", "hung", "towel_rack"),
+        ("hang the towel on the rack", "hung", "towel_rack"),
+        ("put the towel over the towel rail", "hung", "towel_rack"),
+        ("把毛巾挂到架子上", "hung", "towel_rack"),
+        ("put the towel over the box", "covers", "box"),
+        ("drape the napkin over the bowl", "covers", "bowl"),
+    ],
+)
+def test_what_is_laid_over_something_covers_it_or_hangs_on_it(brief: str, name: str, other: str) -> None:
+    scenario = agents.get("rule").propose(Brief(text=brief), np.random.default_rng(0)).scenario
+    goal = scenario.task.goal
+    assert isinstance(goal, Predicate) and (goal.name, goal.args[1]) == (name, other)
+    assert [item.asset.category for item in scenario.scene.items].count("shelf") == 0
+
+
+def test_what_cannot_be_hung_or_lies_there_already_is_said() -> None:
+    for brief, reason in (
+        ("hang the mug on the towel rack", "only cloth hangs"), ("hang the towel on the box", "it has no bar"),
+        ("put the towel on the table", "lies on the table from the start"),
+    ):  # fmt: skip
+        with pytest.raises(SmithError) as caught:
+            agents.get("rule").propose(Brief(text=brief), np.random.default_rng(0))
+        assert reason in str(caught.value)
