@@ -163,6 +163,7 @@ def proposed(text: str) -> Scenario:
         ("use the scoop to scoop beans from the bowl onto the plate", ("scooped", "plate"), "bowl"),
         ("用量勺从碗里舀一些豆子到盘子里", ("scooped", "plate"), "bowl"),
         ("把碗里的豆子舀到盘子里", ("scooped", "plate"), "bowl"),
+        ("舀一些豆子到盒子里", ("scooped", "box"), "bowl"),
     ],
 )
 def test_briefs_about_grains_are_read(text: str, goal: tuple[str, str], source: str) -> None:

@@ -13,6 +13,7 @@ from functools import cache
 import numpy as np
 import pytest
 import test_cloth
+import test_grains
 import test_in_hand
 import test_rope_grains
 import test_soft
@@ -88,6 +89,7 @@ def facts_told() -> set[str]:
         World(test_rope_grains.rope_scenario()): p("straightened", "rope"),
         World(test_soft.scenario(p("squeezed", "toy"))): p("squeezed", "toy"),
         water: p("poured", "water", "bowl"),
+        test_grains.fresh(): test_grains.says("scooped"),
         World(test_two_arms.table(passed)): passed.goals[0],
         World(test_two_hands.tray(test_two_hands.LIFTED)): test_two_hands.LIFTED,
         World(test_two_hands.boxed(test_two_hands.HELD)): test_two_hands.HELD.goals[2],

@@ -19,7 +19,7 @@ from embodiedsmith.assets.fragment import COLLISION_GROUP, TORSIONAL_FRICTION, V
 ROLLING = 0.1
 """[s] Time in which a grain's own spinning dies away: real grains are not round."""
 STIFFNESS = (1 / 240, 1.0)
-"""Time constant [s] and damping ratio of contacts: the stiffest that physics steps of 1/480 s resolve. Of twenty grains dropped from
+"""Time constant [s] and damping ratio of contacts: the stiffest that steps of 1/480 s resolve. Of twenty grains dropped from
 0.25 m none goes through the 8 mm floor of a box; with 0.01 s sixteen did."""
 MIX = 100.0
 """Weight with which that counts against the stiffness of what is touched."""
