@@ -21,7 +21,7 @@ from embodiedsmith.world import transforms as tf
 
 @dataclass(frozen=True, kw_only=True)
 class Sampling:
-    """Numbers of the search, measured over seeds of a 65 mm block."""
+    """Numbers of the search, for a block of 65 mm."""
 
     samples: int = 24
     steps: int = 12
