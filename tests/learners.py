@@ -30,6 +30,7 @@ class Rows:
 
     features: Float32
     actions: Float32
+    whole: bool = True
 
 
 def reaching(rng: np.random.Generator, *, centre: float = 0.0) -> Rows:

@@ -31,13 +31,14 @@ class Rows:
 
     features: NDArray[np.float32]
     actions: NDArray[np.float32]
+    whole: bool = True
 
 
 def rows(serial: int, length: int) -> Rows:
     rng = np.random.default_rng(serial)
     step = np.arange(length, dtype=np.float32)
     features = np.stack([np.full(length, serial), step, rng.normal(size=length)], axis=1)
-    return Rows(features.astype(np.float32), rng.normal(size=(length, 3)).astype(np.float32))
+    return Rows(features.astype(np.float32), rng.normal(size=(length, 3)).astype(np.float32), whole=serial % 2 == 0)
 
 
 def labelled(serial: int, *, length: int | None = None, quality: float = 0.5, source: str = "policy", **more: object) -> Labelled:
@@ -252,7 +253,8 @@ def test_windows_are_those_of_an_episode_with_rest_at_its_end(tmp_path: Path) ->
     view = View(replay, CHUNK)
     batch = view.batch(np.random.default_rng(0), 400)
     assert batch.features.dtype == batch.actions.dtype == torch.float32
-    assert batch.valid.dtype == torch.bool
+    assert batch.valid.dtype == batch.whole.dtype == torch.bool
+    assert torch.equal(batch.whole, batch.features[:, 0] % 2 == 0)
     assert not batch.valid.all()
     for seen, done, valid in zip(batch.features.numpy(), batch.actions.numpy(), batch.valid.numpy(), strict=True):
         serial, step = int(seen[0]), int(seen[1])

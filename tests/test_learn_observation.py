@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cache
 
 import mujoco
@@ -14,7 +15,7 @@ from embodiedsmith import embodiments
 from embodiedsmith.embodiments.actions import ActionSpace
 from embodiedsmith.learn.bodies import Bodies
 from embodiedsmith.learn.observation import Encoder, ObservationConfig
-from embodiedsmith.learn.samples import default_space, encode_episode
+from embodiedsmith.learn.samples import default_space, encode_episode, encode_stretches
 from embodiedsmith.learn.scenery import folded
 from embodiedsmith.learn.stages import Stages
 from embodiedsmith.learn.symmetry import order
@@ -426,8 +427,21 @@ def test_an_episode_decoded_step_by_step_leads_the_tool_along_the_same_path() ->
     start = encoder.commands(recording)[0]
     off = poses.encode(np.array(decoded), start) - poses.encode(recording.actions, start)
     assert np.abs(off[:, :3]).max() < 1e-5 and np.abs(off[:, 3:7]).max() < 1e-5
-    tail = encode_episode(encoder, space, recording, since=20)
-    assert np.array_equal(tail.features, episode.features[20:]) and np.array_equal(tail.actions, episode.actions[20:])
+
+
+def test_an_episode_falls_into_stretches_between_what_is_not_to_be_imitated() -> None:
+    world, recording = demonstrated()
+    encoder = Encoder(world.scenario, ObservationConfig.covering([world.scenario]), world=world)
+    space = ActionSpace(world.robot, default_space(vehicle=False), world.control_dt)
+    episode, end = encode_episode(encoder, space, recording), recording.length
+    labels = ["policy"] * 20 + [*recording.labels[20:30], *["pushed"] * 3, *recording.labels[33:]]
+    parts = encode_stretches(encoder, space, replace(recording, labels=tuple(labels)), ("policy", "pushed"))
+    for part, span, whole in zip(parts, (slice(20, 30), slice(33, end)), (False, True), strict=True):
+        assert np.array_equal(part.features, episode.features[span]) and np.array_equal(part.actions, episode.actions[span])
+        assert part.whole is whole
+    (same,) = encode_stretches(encoder, space, recording, ("policy", "pushed"))
+    assert same.whole and np.array_equal(same.actions, episode.actions)
+    assert encode_stretches(encoder, space, replace(recording, labels=("policy",) * end), ("policy",)) == []
 
 
 def test_six_joints_come_back_from_an_episode() -> None:

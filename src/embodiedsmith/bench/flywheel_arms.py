@@ -88,6 +88,7 @@ _ALL = (
         changes={"rollouts": 0, "expert": "handoff", "requests": 0},
     ),
     Arm(name="failures", about="demonstrations from starts at which the policy failed", changes={"expert": "failures"}),
+    Arm(name="no_pushes", about="the demonstrator is never led astray, the cold start apart", changes={"pushes": 0.0}),
     Arm(name="no_requests", about="the loop without requests to the forge", changes={"requests": 0}),
 )  # fmt: skip
 ARMS = {arm.name: arm for arm in _ALL}

@@ -20,6 +20,11 @@ def attempt_rng(seed: int, scenario_id: str, attempt: int) -> np.random.Generato
     return generator(seed, scenario_id, attempt, "attempt")
 
 
+def pushes_rng(seed: int, scenario_id: str, attempt: int) -> np.random.Generator:
+    """The draws of what leads the demonstrator astray in an attempt: apart, so that it starts as it would without."""
+    return generator(seed, scenario_id, attempt, "pushes")
+
+
 def warm_world(scenario: Scenario) -> World:
     """A compiled world of the scenario, in whatever state it was left; one a process, never shared between threads."""
     return _world(scenario.to_json())

@@ -22,7 +22,7 @@ from embodiedsmith.episodes.store import EpisodeStore
 from embodiedsmith.learn.observation import Encoder, ObservationConfig
 from embodiedsmith.learn.policy import Policy
 from embodiedsmith.learn.rollout import LABEL, Fleet, finish_by_expert
-from embodiedsmith.learn.samples import EncodedEpisode, encode_episode
+from embodiedsmith.learn.samples import EncodedEpisode, encode_stretches
 from embodiedsmith.runtime.executors import JobResult, run_jobs
 from embodiedsmith.spec import Scenario
 from embodiedsmith.tasks import Recording
@@ -45,8 +45,6 @@ class Episode:
     """At which it was made."""
     noisy: bool = False
     """Whether the policy explored."""
-    since: int = 0
-    """Control step from which on it is worth imitating: where the demonstrator took over."""
 
     @property
     def success(self) -> bool:
@@ -97,8 +95,9 @@ def explore(policy: Policy, asks: Iterable[Ask], *, seed: int, noise: float, sam
 
 
 def demonstrate(
-    scenarios: Sequence[Scenario], attempts: Sequence[Sequence[int]], *, seed: int, wanted: int, workers: int, level: int = 0
-) -> list[Episode]:
+    scenarios: Sequence[Scenario], attempts: Sequence[Sequence[int]], *, seed: int, wanted: int, workers: int, level: int = 0,
+    pushes: motion.Pushes | None = None,
+) -> list[Episode]:  # fmt: skip
     """Demonstrations until `wanted` have succeeded or the attempts are used up: one attempt of each scenario in turn.
 
     Args:
@@ -108,6 +107,7 @@ def demonstrate(
         wanted: Successes; what is made beyond them is left out, so that the result does not depend on `workers`.
         workers: Processes.
         level: What level the scenarios are at.
+        pushes: What leads the demonstrator astray now and then.
     """
     turns = max((len(numbers) for numbers in attempts), default=0)
     order = [(s, numbers[t]) for t in range(turns) for s, numbers in zip(scenarios, attempts, strict=True) if t < len(numbers)]
@@ -121,7 +121,7 @@ def demonstrate(
             if result.value is not None:  # a start that does not settle, or a dead worker, gives none
                 made[job.slot] = result.value
 
-        asked = [Demonstration(k, attempt, seed, scenario) for k, (scenario, attempt) in enumerate(part)]
+        asked = [Demonstration(k, attempt, seed, scenario, pushes) for k, (scenario, attempt) in enumerate(part)]
         run_jobs(demonstrated, _grouped(asked), min(workers, len(part)), keep)
         episodes += [Episode(part[k][0], made[k].recording, made[k].scores, "expert", level) for k in sorted(made)]
     return episodes
@@ -139,6 +139,8 @@ class HandOff:
     seed: int
     steps: int
     """Control steps that the policy has."""
+    pushes: motion.Pushes | None = None
+    """What leads the demonstrator astray then."""
 
 
 def hand_off(jobs: Sequence[HandOff], *, level: int, workers: int) -> list[Episode]:
@@ -151,11 +153,7 @@ def hand_off(jobs: Sequence[HandOff], *, level: int, workers: int) -> list[Episo
 
     run_jobs(_handed, _grouped(jobs), max(1, min(workers, len(jobs))), keep)
     found = [(jobs[k].scenario, made[k]) for k in sorted(made)]
-    return [
-        Episode(scenario, got.recording, got.scores, "expert", level, since=got.recording.labels.count(LABEL))
-        for scenario, got in found
-        if got is not None
-    ]
+    return [Episode(scenario, got.recording, got.scores, "expert", level) for scenario, got in found if got is not None]
 
 
 def _grouped(jobs: Iterable[Job]) -> list[Job]:
@@ -165,7 +163,7 @@ def _grouped(jobs: Iterable[Job]) -> list[Job]:
 
 def _handed(job: HandOff) -> Attempted | None:
     policy = _policy(job.policy, job.fingerprint)
-    recording = finish_by_expert(policy, job.scenario, job.attempt, seed=job.seed, steps=job.steps)
+    recording = finish_by_expert(policy, job.scenario, job.attempt, seed=job.seed, steps=job.steps, pushes=job.pushes)
     if recording is None:
         return None
     world = warm_world(job.scenario)
@@ -177,10 +175,10 @@ def _policy(folder: Path, fingerprint: str) -> Policy:
     return Policy.load(folder)
 
 
-def encoded(episode: Episode, observation: ObservationConfig, action_space: str) -> EncodedEpisode:
-    """An episode as a policy learns from it."""
+def encoded(episode: Episode, observation: ObservationConfig, action_space: str) -> list[EncodedEpisode]:
+    """An episode as a policy learns from it: of the demonstrator's neither what the policy did before nor what led it astray."""
     encoder, space = _tongue(episode.scenario.to_json(), observation, action_space)
-    return encode_episode(encoder, space, episode.recording, since=episode.since)
+    return encode_stretches(encoder, space, episode.recording, (LABEL, motion.PUSHED) if episode.source == "expert" else ())
 
 
 def commit(store: EpisodeStore, episodes: Iterable[Episode], apart: int) -> None:

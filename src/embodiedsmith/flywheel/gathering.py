@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from embodiedsmith import motion
 from embodiedsmith.episodes.store import EpisodeStore
 from embodiedsmith.evaluate.quality import Quality, profile, quality
 from embodiedsmith.evaluate.robustness import Shaker
@@ -96,6 +97,8 @@ class Gatherer:
         self._store, self._settings, self._variants = store, settings, variants
         self._threads, self._workers = threads, workers
         self._seed = store.run.seed
+        usual, part = motion.Pushes(), settings.pushes
+        self._pushes = usual.model_copy(update={"shift": part * usual.shift, "turn": part * usual.turn}) if part else None
 
     def begin(self, task: Task, state: TaskState) -> Gathered:
         """Demonstrations of the first level for the cold start; those that failed are kept in the run and not trained on.
@@ -199,7 +202,7 @@ class Gatherer:
                 begun = rng.integers(LEAST_BEGUN, max(most, LEAST_BEGUN + 1), len(chosen)).tolist()
                 mark = policy.fingerprint()
                 jobs = [
-                    HandOff(folder, mark, scenario, attempt, self._seed, steps)
+                    HandOff(folder, mark, scenario, attempt, self._seed, steps, self._pushes)
                     for (scenario, attempt), steps in zip(chosen, begun, strict=True)
                 ]
                 return hand_off(jobs, level=level, workers=self._workers)
@@ -214,7 +217,7 @@ class Gatherer:
             found += demonstrate(
                 [scenario for scenario, _ in part], [[attempt] for _, attempt in part],
                 seed=self._seed, wanted=len(part), workers=self._workers,
-                level=level,
+                level=level, pushes=self._pushes,
             )  # fmt: skip
         return found
 
@@ -222,7 +225,9 @@ class Gatherer:
         """`wanted` successful demonstrations, dealt to the scenarios in turn."""
         count = SPARE * wanted
         numbers = [range(first + k, first + count, len(scenarios)) for k in range(len(scenarios))]
-        return demonstrate(scenarios, numbers, seed=self._seed, wanted=wanted, workers=self._workers, level=level)
+        return demonstrate(
+            scenarios, numbers, seed=self._seed, wanted=wanted, workers=self._workers, level=level, pushes=self._pushes
+        )
 
     # ------------------------------------------------------------------ score and filter
 

@@ -236,13 +236,13 @@ class Flywheel:
         """Put what passed the filter into the replay, or nothing when the guards find faults in it, which are given, too."""
         labelled = [
             Labelled(
-                episode=encoded(episode, self._observation, self._space), quality=worth.value, efficiency=worth.efficiency or 0.0,
+                episode=stretch, quality=worth.value, efficiency=worth.efficiency or 0.0,
                 level=episode.level, task=task.name, source=episode.source, scenario=episode.scenario.id,
                 attempt=episode.recording.attempt,
             )
             for task, found in zip(self.tasks, gathered, strict=True)
             for episode, worth in found.kept
-            if episode.recording.length > episode.since
+            for stretch in encoded(episode, self._observation, self._space)
         ]  # fmt: skip
         low, high = self._range() if round else (None, None)
         faults = data_faults((label.episode for label in labelled), low, high)

@@ -30,15 +30,17 @@ from embodiedsmith.runtime.files import read_json, storage_errors, write_atomic,
 from embodiedsmith.spec import Noun
 
 INDEX = "index.json"
-VERSION = 1
+VERSION = 2
 REAL = "real"
 """Source of episodes from real robots: never evicted."""
 LIVE = -1
 TABLE = np.dtype([
     ("shard", "<i4"), ("start", "<i8"), ("length", "<i4"), ("quality", "<f4"), ("efficiency", "<f4"), ("level", "<i2"),
     ("round", "<i4"), ("task", "<i2"), ("source", "<i2"), ("scenario", "<i4"), ("attempt", "<i8"), ("evicted", "<i4"),
+    ("whole", "?"),
 ])  # fmt: skip
-"""What the index knows of an episode; `evicted`: the round in which it was, or `LIVE`. Names are numbers of name tables."""
+"""What the index knows of an episode; `evicted`: the round in which it was, or `LIVE`; `whole`: whether it ended with its last
+row. Names are numbers of name tables."""
 _NAMED = ("task", "source", "scenario")
 SPARSE = 0.5
 """A shard less full of live rows than this is written anew."""
@@ -64,13 +66,16 @@ class ReplayConfig(Noun):
 
 
 class Rows(Protocol):
-    """An encoded episode: features (T, F) and actions (T, A)."""
+    """An encoded episode, or a stretch of one: features (T, F) and actions (T, A)."""
 
     @property
     def features(self) -> Float32: ...
 
     @property
     def actions(self) -> Float32: ...
+
+    @property
+    def whole(self) -> bool: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -216,6 +221,7 @@ class Replay:
         rows["shard"], rows["round"], rows["evicted"] = self._next, round, LIVE
         rows["length"] = lengths
         rows["start"] = np.cumsum([0, *lengths[:-1]])
+        rows["whole"] = [label.episode.whole for label in labels]
         for column in ("quality", "efficiency", "level", "attempt"):
             rows[column] = [getattr(label, column) for label in labels]
         for column in _NAMED:

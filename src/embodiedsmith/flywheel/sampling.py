@@ -70,6 +70,7 @@ class View:
         self._replay = replay
         self._shard, self._start = table["shard"].astype(np.int64), table["start"].astype(np.int64)
         self._length = table["length"].astype(np.int64)
+        self._whole = table["whole"]
         self.weights = weights(table["round"], table["quality"], self._length, replay.config, early)
         """Probability of each episode, shape (len(self),); replay's order."""
         self._reached = np.cumsum(self.weights)
@@ -107,7 +108,7 @@ class View:
             features[part] = seen[first[part] + steps[part]]
             actions[part] = done[first[part, None] + later[part]]
         actions[~valid[..., None] & self._still] = 0.0
-        return Batch(torch.from_numpy(features), torch.from_numpy(actions), torch.from_numpy(valid))
+        return Batch(*map(torch.from_numpy, (features, actions, valid, self._whole[episodes])))
 
     def statistics(self) -> Statistics:
         """Moments of the steps of these episodes, each counted once; padding does not count."""
@@ -153,6 +154,7 @@ class Mixture:
             torch.cat([part.features for part in parts]),
             torch.cat([part.actions for part in parts]),
             torch.cat([part.valid for part in parts]),
+            torch.cat([part.whole for part in parts]),
         )
 
     def statistics(self) -> Statistics:

@@ -29,6 +29,8 @@ class FlywheelSettings(Noun):
     noise: float = Field(default=0.3, ge=0.0, le=2.0)
     """Exploration noise of half of them, in parts of the noise that `learn.rollout` calls 1."""
     expert: Expert = "handoff"
+    pushes: float = Field(default=1.0, ge=0.0, le=3.0)
+    """How far the demonstrator is led astray now and then, to show how to find back, in parts of `motion.Pushes`; 0: never."""
     experts: int = Field(default=64, ge=0)
     """Successful episodes of the demonstrator a task and round, unless `expert` is none."""
     requests: int = Field(default=1, ge=0)

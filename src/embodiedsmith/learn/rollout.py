@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from embodiedsmith import motion
 from embodiedsmith.embodiments.actions import ActionSpace
-from embodiedsmith.episodes.staging import attempt_rng, warm_world
+from embodiedsmith.episodes.staging import attempt_rng, pushes_rng, warm_world
 from embodiedsmith.learn.exploration import Exploration
 from embodiedsmith.learn.observation import Encoder, ObservationConfig
 from embodiedsmith.runtime.errors import UsageError
@@ -95,7 +95,9 @@ def rollout(
     )
 
 
-def finish_by_expert(policy: Actor, scenario: Scenario, attempt: int, *, seed: int, steps: int) -> Recording | None:
+def finish_by_expert(
+    policy: Actor, scenario: Scenario, attempt: int, *, seed: int, steps: int, pushes: motion.Pushes | None = None
+) -> Recording | None:
     """A policy begins an attempt and the demonstrator finishes it, from wherever the policy has come to.
 
     What the policy does is what it does in a `rollout` of that attempt; then the recording's labels, first `LABEL`, name the
@@ -107,6 +109,7 @@ def finish_by_expert(policy: Actor, scenario: Scenario, attempt: int, *, seed: i
         attempt: Number of the attempt.
         seed: Run seed.
         steps: Control steps that the policy has.
+        pushes: What leads the demonstrator astray now and then.
 
     Returns:
         What happened; None when nothing was left to be done, or the world did not come to rest.
@@ -120,7 +123,8 @@ def finish_by_expert(policy: Actor, scenario: Scenario, attempt: int, *, seed: i
         return None
     except WorldFault:
         return session.finish()
-    return None if session.succeeded else motion.complete(session, rng)
+    pushing = motion.Pushing(pushes, pushes_rng(seed, scenario.id, attempt)) if pushes else None
+    return None if session.succeeded else motion.complete(session, rng, pushing)
 
 
 def _begin_by_policy(session: Session, policy: Actor, steps: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,8 @@ class EncodedEpisode:
     """Shape (T, F)."""
     actions: NDArray[np.float32]
     """What was done at each, in SI units, shape (T, A)."""
+    whole: bool = True
+    """Whether the episode ended with these; else it went on with what is not to be imitated."""
 
 
 def default_space(vehicle: bool) -> str:
@@ -27,8 +30,20 @@ def default_space(vehicle: bool) -> str:
     return "ee_delta_base_velocity" if vehicle else "ee_delta"
 
 
-def encode_episode(encoder: Encoder, space: ActionSpace, recording: Recording, *, since: int = 0) -> EncodedEpisode:
-    """An episode of the encoder's scenario in features and actions of `space`, from its control step `since` on."""
-    commands = encoder.commands(recording)
-    actions = space.encode(recording.actions[since:], commands[since])
-    return EncodedEpisode(encoder.encode_recording(recording)[since:], actions.astype(np.float32))
+def encode_episode(encoder: Encoder, space: ActionSpace, recording: Recording) -> EncodedEpisode:
+    """An episode of the encoder's scenario in features and actions of `space`."""
+    actions = space.encode(recording.actions, encoder.commands(recording)[0])
+    return EncodedEpisode(encoder.encode_recording(recording), actions.astype(np.float32))
+
+
+def encode_stretches(
+    encoder: Encoder, space: ActionSpace, recording: Recording, without: Collection[str]
+) -> list[EncodedEpisode]:
+    """The parts of an episode between the actions whose labels are in `without`, in order; none where all are."""
+    whole = encode_episode(encoder, space, recording)
+    taught = np.array([label not in without for label in recording.labels], dtype=bool)
+    bounds = np.flatnonzero(np.diff(taught, prepend=False, append=False)).reshape(-1, 2).tolist()
+    return [
+        EncodedEpisode(whole.features[since:until], whole.actions[since:until], whole=until == recording.length)
+        for since, until in bounds
+    ]

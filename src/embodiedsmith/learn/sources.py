@@ -26,12 +26,14 @@ class Batch:
         features: (B, F) float32.
         actions: (B, H, A) float32.
         valid: (B, H), false where the episode had ended before.
+        whole: (B,), whether the robot stood still from there on; else what came then is not to be imitated.
         images: (B, cameras, 3, height, width) uint8, where cameras were looked through.
     """
 
     features: Tensor
     actions: Tensor
     valid: Tensor
+    whole: Tensor
     images: Tensor | None = None
 
 
@@ -50,7 +52,7 @@ class Source(Protocol):
 class Encoded(Protocol):
     """An episode as rows: features (T, F) and actions (T, A), float32.
 
-    It may have `images` (T, cameras, 3, height, width), uint8, too.
+    It may have `images` (T, cameras, 3, height, width), uint8, too, and say with `whole` that it was cut off.
     """
 
     @property
@@ -90,6 +92,7 @@ class EpisodesSource:
         owner = np.repeat(np.arange(len(lengths)), lengths)  # episode of each step
         self._starts = np.arange(len(owner)) + owner * (chunk - 1)  # rows of _actions
         self._left = np.cumsum(lengths)[owner] - np.arange(len(owner))  # steps to the end of the episode
+        self._whole = np.array([getattr(episode, "whole", True) for episode in episodes], dtype=bool)[owner]
         self._window = np.arange(chunk)
         self._statistics = Statistics.of(self._features, np.concatenate([episode.actions for episode in episodes]))
 
@@ -103,7 +106,8 @@ class EpisodesSource:
         actions = self._actions[self._starts[rows, None] + self._window]
         valid = self._window < self._left[rows, None]
         images = None if self._images is None else torch.from_numpy(self._images[rows])
-        return Batch(torch.from_numpy(self._features[rows]), torch.from_numpy(actions), torch.from_numpy(valid), images)
+        seen, whole = torch.from_numpy(self._features[rows]), torch.from_numpy(self._whole[rows])
+        return Batch(seen, torch.from_numpy(actions), torch.from_numpy(valid), whole, images)
 
     def statistics(self) -> Statistics:
         """Moments of the steps; padding does not count."""

@@ -183,13 +183,13 @@ class _Run:
         normalizer = self._policy.normalizer
         inputs, targets = [self._inputs(batch)], [normalizer.actions(batch.actions)]
         pad = 1.0 if isinstance(self._policy.network, FlowMlp) else self._config.pad_weight
-        weights = [_weights(batch.valid, pad)]
+        weights = [_weights(batch, pad)]
         if self._teacher is not None and self._old is not None:
             old = self._old.batch(self._rng, self._config.distill_batch)
             self._check(old)
             inputs.append(self._inputs(old))
             targets.append(normalizer.actions(self._taught(self._teacher, old)))
-            weights.append(_weights(torch.ones_like(old.valid), 0.0))
+            weights.append(torch.full(old.valid.shape, 1.0 / old.valid.numel()))
         errors = self._errors(_joined(inputs), _joined(targets))  # (B, H)
         parts = torch.split(errors, [len(part) for part in inputs])
         return [(part * weight).sum() for part, weight in zip(parts, weights, strict=True)]
@@ -281,8 +281,14 @@ def _joined(parts: list[Tensor]) -> Tensor:
     return parts[0] if len(parts) == 1 else torch.cat(parts)
 
 
-def _weights(valid: Tensor, pad: float) -> Tensor:
-    weights = torch.where(valid, 1.0, pad)
+def _weights(batch: Batch, pad: float) -> Tensor:
+    """What each action of each window counts (B, H), in all one: `pad` after the end, against 1 before it.
+
+    Where an episode was cut off nothing is known of what comes then; windows that a flow would need it for do not count at all.
+    """
+    weights = torch.where(batch.valid, 1.0, pad)
+    if pad:
+        weights = weights * (batch.whole | batch.valid.all(dim=1))[:, None]
     return weights / weights.sum().clamp_min(1.0)
 
 

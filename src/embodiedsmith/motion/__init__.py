@@ -4,5 +4,6 @@ from embodiedsmith.motion.clearance import clearance
 from embodiedsmith.motion.demonstrator import complete, demonstrate
 from embodiedsmith.motion.errors import MotionError
 from embodiedsmith.motion.operators import Step
+from embodiedsmith.motion.pushing import PUSHED, Pushes, Pushing
 
-__all__ = ["MotionError", "Step", "clearance", "complete", "demonstrate"]
+__all__ = ["PUSHED", "MotionError", "Pushes", "Pushing", "Step", "clearance", "complete", "demonstrate"]

@@ -100,6 +100,16 @@ class Kinematics:
         T[:3, 3] = data.site_xpos[self._site]
         return T
 
+    def jacobian(self, joints: tf.Float) -> tf.Float:
+        """How the tool moves [m/rad] and turns [rad/rad] in the base frame with the arm joints (n,), shape (6, n)."""
+        data = self._configuration.data
+        data.qpos[self.qpos] = joints
+        mujoco.mj_kinematics(self.model, data)
+        mujoco.mj_comPos(self.model, data)
+        J = np.zeros((6, self.model.nv))
+        mujoco.mj_jacSite(self.model, data, J[:3], J[3:], self._site)
+        return J[:, self._dof]
+
     def inverse(self, T_base_tcp: tf.Float, start: tf.Float, *, iterations: int = ITERATIONS) -> Solution:
         """Arm joints that bring the tool to `T_base_tcp` (4, 4), searched from `start` (n,); or the best found."""
         far = float(np.linalg.norm(T_base_tcp[:3, 3] - self._shoulder)) - self._stretch
