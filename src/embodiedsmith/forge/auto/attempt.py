@@ -19,9 +19,9 @@ from embodiedsmith.tasks.recording import Event
 
 PLOTS = 6
 """Goals tried at most for one cell."""
-PATIENCE = 30.0
+PATIENCE = 15.0
 """What repairing and drawing one goal again may cost before another is thought of [simulated seconds and plans]: that a goal can
-be done mostly shows at the first or second proposal."""
+be done mostly shows at the first or second proposal, and proposals without a place for everything cost the most time."""
 DRIVING = "navigate"
 """The skill that does not count towards the horizon: how often a robot drives depends on where it stands."""
 

@@ -205,8 +205,10 @@ def _try(
     checker, world = control.checker, control.world
     fingers = [(finger, item) for finger in control.fingers]
     checker.forbid_all()
-    if tally.blocker is None:
-        tally.met(checker.hit(joints, NEAR))
+    if (hit := checker.hit(joints, NEAR)) is not None:  # most hands fail here: long before there is a way to work out
+        if tally.blocker is None:
+            tally.met(hit)
+        return None
     down = control.straight(T, _shifted(T, np.array([0.0, 0.0, DESCENT])), joints, clearance=NEAR)
     if down is None:
         return None
