@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from embodiedsmith import assets
+from embodiedsmith.forge.certificate import LEAST_MISSES
 from embodiedsmith.motion.articulation import Articulation, plan_arc
 from embodiedsmith.motion.controller import Controller
 from embodiedsmith.motion.demonstrator import demonstrate
@@ -74,6 +75,23 @@ def test_the_margin_of_turned_is_the_angle_that_is_left(turn: float, margin: flo
     world.reset(np.random.default_rng(0))
     world.data.qpos[world.joint_qpos["knob.knob"]] = turn
     assert predicate("turned").margin(world, ("knob.knob",)) == pytest.approx(margin, abs=1e-6)
+
+
+@pytest.mark.parametrize("angle", [0.4, 1.2])
+def test_a_turn_alone_has_near_misses_enough_for_a_certificate(angle: float) -> None:
+    world = World(scene("knob", "panda"))
+    world.reset(np.random.default_rng(0))
+    kind = predicate("turned")
+    params = kind.resolve({"angle": angle})
+    world.data.qpos[world.joint_qpos["knob.knob"]] = angle + 0.1
+    held = world.save()
+    misses = list(kind.near_misses(world, ("knob.knob",), params))
+    assert len({miss.name for miss in misses}) >= LEAST_MISSES
+    for miss in misses:
+        world.restore(held)
+        assert kind.margin(world, ("knob.knob",), params) > 0
+        miss.apply(world)
+        assert kind.margin(world, ("knob.knob",), params) <= 0, miss.name
 
 
 def test_what_slides_or_does_not_go_so_far_is_not_asked_to_turn() -> None:
