@@ -143,6 +143,18 @@ def test_what_makes_no_sense_is_said() -> None:
     assert "neither liquid nor grains" in kind.faults(there, ("block", "bowl"), {})[0]
 
 
+def test_what_lies_beside_a_scoop_is_spilled() -> None:
+    """Its cavity is open at the front: only what is between its walls is in it."""
+    made = fresh()
+    _, T = made.cavity("scoop")
+    points = made.flow.points("beans")
+    points[0] = T[:3, 3] + T[:3, :3] @ [0.0, 0.0, 0.006]
+    points[1] = T[:3, 3] + T[:3, :3] @ [0.034, 0.0, 0.006]
+    made.flow.put("beans", points)
+    assert made.flow.within(points[:2], "scoop.inside").tolist() == [True, False]
+    assert predicate("spilled").margin(made, ("beans",), {"share": 0.01}) == pytest.approx(0.04)
+
+
 # ---------------------------------------------------------------------- words
 
 

@@ -31,12 +31,14 @@ class Vessel:
         room: Nodes of the grid that are in the room, of the grid's shape.
         T_body_cavity: The cavity's frame in the body's (4, 4).
         capacity: Volume of the room [m3].
+        leaks: Whether it holds no liquid: it has gaps, or is open at a side like a scoop. Its room then ends at the cavity's box.
     """
 
     grid: Grid
     room: NDArray[np.bool_]
     T_body_cavity: Float
     capacity: float
+    leaks: bool
 
     @classmethod
     def of(cls, grid: Grid, cavity: Cavity) -> Vessel:
@@ -50,13 +52,11 @@ class Vessel:
         start = T[:3, 3] + T[:3, 2] * min(0.5 * cavity.size[2], 2 * grid.cell)
         label = int(labels[tuple(np.round((start - grid.low) / grid.cell).astype(int))])
         room = (labels == label) if label else np.zeros_like(free)
-        return cls(grid, room, T, float(room.sum()) * grid.cell**3)
-
-    @property
-    def leaks(self) -> bool:
-        """Whether it holds nothing: its room is joined with the edge of the grid."""
-        room = self.room
-        return not room.any() or any(bool(face.any()) for a in range(3) for face in (room.take(0, a), room.take(-1, a)))
+        leaks = not room.any() or any(bool(face.any()) for a in range(3) for face in (room.take(0, a), room.take(-1, a)))
+        if leaks:
+            aside = np.abs((points - T[:3, 3]) @ T[:3, :2]) < np.array(cavity.size[:2]) / 2
+            room &= aside.all(axis=1).reshape(room.shape)
+        return cls(grid, room, T, float(room.sum()) * grid.cell**3, leaks)
 
     def holds(self, points: Float) -> NDArray[np.bool_]:
         """Which points (n, 3) in the body's frame are in the room; walls are thicker than the cells between its nodes."""
