@@ -61,6 +61,9 @@ MEANT = {
     "pour the water from the jug into the bowl": "poured(water, bowl)",
     "pour half of the water from the jug into the bowl": "poured(water, bowl, fraction=0.5)",
     "把水壶里的水倒进碗里": "poured(water, bowl)",
+    "fill the cup with water": "filled(cup)",
+    "把杯子倒满水，不要洒出来": "filled(cup), spilled(water)",
+    "pour the water from the jug into the bowl without spilling": "poured(water, bowl), spilled(water)",
 }
 """What the sentences of `bodies.toml` ask for."""
 
