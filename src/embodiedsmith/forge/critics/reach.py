@@ -7,7 +7,7 @@ wheels drives up to things: of it only heights are asked, and the execution crit
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import permutations
 
 import numpy as np
@@ -37,7 +37,7 @@ SPOTS = ((0.0, 0.0), (0.4, 0.0), (-0.4, 0.0), (0.0, 0.4), (0.0, -0.4), (0.4, 0.4
 """Fractions of a place's sides from its middle, where the hand may put something down."""
 SLOPES = (math.pi, 0.75 * math.pi, 0.5 * math.pi)  # [rad] from straight up, by which a hand comes that puts something down
 ASIDE = (0.0, 0.7, -0.7, 1.4, -1.4)  # [rad] from straight away from the robot, to which that hand points
-MOST_PAIRS = 12  # grips of two hands looked at for one place
+MOST_PAIRS = 5  # grips of two hands looked at for one place, spread over those there are
 BESIDE = 0.15  # [m] from the middle of one thing to another beside it
 
 
@@ -101,15 +101,15 @@ class _Arm:
         """None when two arms reach both of two tool poses up to `limit` [m], at either turn; else by how much they miss."""
         missed = math.inf
         for pair in ends:
-            for kins in permutations(self.kins, 2):
-                miss = 0.0
-                for kin, T in zip(kins, pair, strict=True):
-                    miss = max(miss, min(self._missed_by(kin, T @ turn) for turn in (np.eye(4), FLIP)))
-                    if miss >= min(missed, limit + NEARLY):
-                        break
-                missed = min(missed, miss)
-                if missed < limit:
-                    return None
+            kins = min(permutations(self.kins, 2), key=lambda kins: self._away(kins, pair))
+            miss = 0.0
+            for kin, T in zip(kins, pair, strict=True):
+                miss = max(miss, min(self._missed_by(kin, T @ turn) for turn in (np.eye(4), FLIP)))
+                if miss >= min(missed, limit + NEARLY):
+                    break
+            missed = min(missed, miss)
+            if missed < limit:
+                return None
         return _unreachable(subjects, f"{what} is out of reach for two hands: one stays", missed, limit)
 
     def _missed(self, T_world_tool: tf.Float) -> float:
@@ -130,6 +130,11 @@ class _Arm:
             if missed < MISS:
                 break
         return missed
+
+    def _away(self, kins: Sequence[Kinematics], tools: Sequence[tf.Float]) -> float:
+        """Distances [m], added up, of tool poses from where the arms for them are mounted."""
+        points = [(self._T_base_world @ T)[:2, 3] for T in tools]
+        return sum(float(np.linalg.norm(p - kin.mount[:2])) for kin, p in zip(kins, points, strict=True))
 
     def _starts(self, kin: Kinematics, T_base_tool: tf.Float) -> Iterator[tf.Float]:
         """Home, and home turned towards the tool about the first joint."""
@@ -201,7 +206,7 @@ def _ends(world: World, item: str, T_items: Iterable[tf.Float]) -> Iterator[tupl
     """World tool poses of two hands that hold an item at world poses (4, 4)."""
     pairs = pairs_fitting(world.robot, world.assets[item])
     for T in T_items:
-        for one, other in pairs[:MOST_PAIRS]:
+        for one, other in pairs[:: max(1, len(pairs) // MOST_PAIRS)]:
             yield T @ tf.matrix(one.pose), T @ tf.matrix(other.pose)
 
 
