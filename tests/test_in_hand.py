@@ -235,13 +235,13 @@ def test_what_falls_out_of_the_hand_is_told() -> None:
 
 def test_a_block_is_turned_in_the_hand_and_the_actions_replay() -> None:
     session = Session(world())
-    recording = demonstrate(session, np.random.default_rng(1))
+    recording = demonstrate(session, np.random.default_rng(2))
     assert recording.outcome == "success", recording.failure
     assert recording.labels[-1] in ("rest", "reorient(block)")
     assert (recording.margins[-20:] > 0).all()
     joints = recording.actions[:, : session.world.joint_count]
     assert np.abs(np.diff(joints, axis=0)).max() == 0.0, "the arm holds still: fingers turn it"
-    assert replay(session.world, recording, np.random.default_rng(1)) == 0.0
+    assert replay(session.world, recording, np.random.default_rng(2)) == 0.0
 
 
 @pytest.mark.slow

@@ -53,6 +53,8 @@ class Sampling:
     """Cost of finger commands off the posture that things lie in [1/rad2]."""
     stuck: tuple[int, float] = (12, 0.05)
     """Looks after which the fingers begin anew where it has not turned by that angle [rad] meanwhile."""
+    bolder: float = 1.4
+    """Factor on the draws each time that happens, up to 2, until it turns again."""
     anew: int = 4
     """Looks for which they then go back to the posture that things lie in."""
 
@@ -92,7 +94,7 @@ class Reorienting:
         self._course = self._weights @ self._knots
         self._taken = s.every
         self._turns: list[float] = []
-        self._going_back = 0
+        self._going_back = self._jams = 0
 
     def next(self) -> tf.Float:
         """Finger commands of the next control step, shape (fingers,)."""
@@ -124,7 +126,7 @@ class Reorienting:
             self._course = present + way * (self._lying - present)
             return
         shape = s.samples, s.knots, len(present)
-        scale = s.spread * self.rng.choice(s.scales, size=(s.samples, 1, 1))
+        scale = s.spread * min(s.bolder**self._jams, 2.0) * self.rng.choice(s.scales, size=(s.samples, 1, 1))
         busy = self.rng.random((s.samples, 1, len(self._fingers))) < s.busy
         knots = self._knots + scale * (busy @ self._fingers) * self.rng.standard_normal(shape)
         knots[0], knots[1], knots[2] = self._knots, self._lying, present
@@ -143,6 +145,9 @@ class Reorienting:
         if len(self._turns) > looks and abs(self._turns[-1] - self._turns[-1 - looks]) < least:
             self._turns.clear()
             self._going_back = self.sampling.anew
+            self._jams += 1
+        elif len(self._turns) > looks and abs(self._turns[-1] - self._turns[-1 - looks]) > 4 * least:
+            self._jams = 0
 
     def _shift(self) -> None:
         """The course of the last look, from now on."""
