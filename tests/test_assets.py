@@ -15,7 +15,7 @@ from embodiedsmith.spec import AssetSpec, Pose
 
 STEP = contact.OPTIONS.timestep
 SIZES = ("small", "medium", "large")
-LOOSE = ("cloth", "grains", "liquid")
+LOOSE = ("cloth", "grains", "liquid", "marks")
 """Kinds of matter without a shape of its own: what is made of them has tests of its own."""
 KEEPING = [n for n in sorted(assets.categories()) if getattr(assets.build(AssetSpec(category=n)).matter, "kind", "") not in LOOSE]
 EVERY = [(name, size) for name in KEEPING for size in SIZES]
