@@ -105,16 +105,16 @@ def test_a_known_task_is_learnt_and_closings_stay_sharp(kind: str) -> None:
 
 
 def test_a_flow_is_not_told_to_stand_still_where_an_episode_was_cut_off() -> None:
-    """One feature, always there; every episode moves on, and half of the windows go beyond what is known of it."""
+    """All moments look alike; all windows but the first go beyond what is known of an episode that stands still, then moves."""
     seen, moves = np.ones((CHUNK, 9), np.float32), np.zeros((CHUNK, len(ACTIONS)), np.float32)
-    moves[:, 0] = 0.01
+    moves[1:, 0] = 0.01
     said = {}
     for whole in (True, False):
         policy = new_policy("flow")
         train(policy, EpisodesSource([Rows(seen, moves, whole)], ACTIONS, CHUNK), SHORT.model_copy(update={"steps": 300}))
         said[whole] = float(policy.predict(seen[:1])[0, -1, 0])
     assert said[True] < 0.005  # mostly it was over by then
-    assert said[False] == pytest.approx(0.01, abs=1e-4)
+    assert said[False] == pytest.approx(0.01, abs=5e-4)
 
 
 def test_a_flow_says_both_ways_where_cloning_says_one_only() -> None:
