@@ -38,8 +38,8 @@ NOT_STAGED = frozenset({
 """Predicates for which no start, or no number of skills, can be proposed.
 
 The first needs a place in the world before there is a layout, the second a thing that lies on its side. The next eight are about
-cloth, liquids, grains and ropes, which `sense.movable` leaves out. The last four end with a hand closed on the thing, and skills are
-counted here for one hand that lifts or puts down.
+cloth, liquids, grains and ropes, which `sense.movable` leaves out. The next four end with a hand closed on the thing, and skills
+are counted here for one hand that lifts or puts down; the last needs a thing that begins in the hand.
 """
 KEPT = frozenset({"unmoved"})
 """Predicates that hold from the start and only forbid: they go with others."""
