@@ -27,7 +27,9 @@ FURNITURE = [name for name in assets.categories() if assets.build(AssetSpec(cate
 ROBOTS = ("panda", "ur5e", "panda_mobile")
 TWO_ARMED = "aloha"
 THINGS = [n for n in assets.categories() if n not in FURNITURE and assets.build(AssetSpec(category=n)).matter is None]
-OF_MATTER = {"covers", "filled", "folded", "hung", "poured", "reoriented", "scooped", "spilled", "squeezed", "straightened"}
+OF_MATTER = {
+    "covers", "filled", "folded", "hung", "poured", "reoriented", "scooped", "spilled", "squeezed", "straightened", "wiped",
+}  # fmt: skip
 """Predicates of what changes its shape, or lies in the hand: each is shown its near misses in the tests of that matter."""
 
 
