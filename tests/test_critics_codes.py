@@ -180,6 +180,18 @@ def covering() -> Scenario:
     return handling(says("covers", "towel", "bowl"), towel(), item("bowl", "table", size="small", pose=Pose.planar(0.1, -0.3)))
 
 
+def hanging() -> Scenario:
+    """A towel, and beside it a rack whose bar points away from the robot."""
+    rack = item("towel_rack", "table", pose=Pose.planar(0.1, -0.33, 0.0, np.pi / 2))
+    return handling(says("hung", "towel", "towel_rack"), towel(), rack)
+
+
+def wiping() -> Scenario:
+    """A stain and a sponge beside it."""
+    stain, sponge = item("stain", "table", pose=Pose.planar(0.1, 0.0)), item("sponge", "table", pose=Pose.planar(0.1, -0.3))
+    return handling(says("wiped", "stain", "sponge"), stain, sponge)
+
+
 def lying(category: str, predicate: str) -> Scenario:
     """One thing that something is to be done to."""
     return handling(says(predicate, category), item(category, "table", pose=Pose.planar(0.15, 0.0, 0.0, 1.2)))
@@ -268,6 +280,8 @@ WEAK: dict[str, Callable[[], Scenario]] = {
     "navigate": fetching,
     "fold": lambda: handling(says("folded", "towel"), towel()),
     "drape": covering,
+    "hang": hanging,
+    "wipe": wiping,
     "straighten": lambda: lying("rope", "straightened"),
     "squeeze": lambda: lying("plush_block", "squeezed"),
     "pour": pouring,
@@ -282,7 +296,7 @@ BY_HAND = ("reorient", "squeeze")
 """Skills in which the arm has nothing to do: the fingers weaken instead."""
 
 
-OF_MATTER = ("drape", "fold", "pour", "reorient", "squeeze", "straighten")
+OF_MATTER = ("drape", "fold", "hang", "pour", "reorient", "squeeze", "straighten", "wipe")
 """Skills on what bends or flows, or planned on the way, which take long: they are not tried again within an attempt."""
 
 
