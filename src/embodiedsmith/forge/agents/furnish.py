@@ -34,6 +34,8 @@ USUAL = (0, 3)
 """Fewest and most things lying about."""
 FLARING = 1.15
 """Radius of a rim over that of a cavity from which a vessel is wider above: a bowl."""
+SHIFTED = 100
+"""Grains that are poured or scooped: a second of 150 at rest in a bowl takes a core four."""
 COLUMN, PLAY = 0.75, 0.003
 """Of a column of grains in a vessel: its height over the vessel's, and the room round it [m]."""
 FULL, HEAPED, BRIMFUL = 0.5, 0.6, 0.7
@@ -188,20 +190,23 @@ class Furnishing:
         liquid.params["volume"] = round(float(np.clip(min(rooms), param.low, param.high)), 3)
 
     def _heap(self, grains: Thing, vessel: Asset) -> None:
-        """In a vessel with upright walls grains begin as a column that it takes, as many as fill it in good part."""
+        """Not more grains than need be where they are shifted; in a vessel with upright walls a column that it takes."""
         cavity = next(iter(vessel.affordances.cavities), None)
         if cavity is None or "widening" not in categories()[grains.category].params:
             return
+        if any(e.name in ("poured", "scooped") and e.args[0].thing is grains for e in self.effects):
+            grains.params.setdefault("count", SHIFTED)
         half = min(cavity.size[:2]) / 2
         if any(rim.radius > FLARING * half for rim in vessel.affordances.rims):  # as wide above as they begin
             return
         params = categories()[grains.category].params
-        ball = float(grains.params.get("diameter", params["diameter"].default or 0.0)) / 2
+        ball = float(str(grains.params.get("diameter", params["diameter"].default))) / 2
         low, high = params["spread"].low or 0.0, params["spread"].high or half
         column = {"spread": round(float(np.clip(half - ball - PLAY, low, high)), 4), "widening": 0.0}
-        least, most = int(params["count"].low or 1), int(params["count"].default or 1)
+        least, most = int(params["count"].low or 1), int(str(grains.params.get("count", params["count"].default)))
+        grains.params = {**column, **grains.params}
         for count in range(most, least - 1, -10):
-            grains.params = {**column, "count": count, **grains.params} if count == most else {**grains.params, "count": count}
+            grains.params["count"] = count
             if grains.asset.size[2] <= COLUMN * cavity.size[2]:
                 return
 
