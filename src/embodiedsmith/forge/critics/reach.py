@@ -37,7 +37,6 @@ SPOTS = ((0.0, 0.0), (0.4, 0.0), (-0.4, 0.0), (0.0, 0.4), (0.0, -0.4), (0.4, 0.4
 """Fractions of a place's sides from its middle, where the hand may put something down."""
 SLOPES = (math.pi, 0.75 * math.pi, 0.5 * math.pi)  # [rad] from straight up, by which a hand comes that puts something down
 ASIDE = (0.0, 0.7, -0.7, 1.4, -1.4)  # [rad] from straight away from the robot, to which that hand points
-MOST_PAIRS = 5  # grips of two hands looked at for one place, spread over those there are
 BESIDE = 0.15  # [m] from the middle of one thing to another beside it
 
 
@@ -182,7 +181,7 @@ def _grasp(arm: _Arm, item: str) -> Finding | None:
         found = (arm.finding((item,), f"a corner of {item}", _from_above(points[k])) for k in corners(matter.grid))
         return next((finding for finding in found if finding is not None), None)
     if _by_two(world, item):
-        return arm.both((item,), item, _ends(world, item, [world.item_pose(item)]))
+        return arm.both((item,), item, _ends(world, item))
     limit = world.robot.arm.gripper.max_width - FINGER_ROOM
     grasps = [g for g in world.assets[item].affordances.grasps if g.width <= limit]
     if not grasps:
@@ -202,12 +201,11 @@ def _by_two(world: World, item: str) -> bool:
     return not asset.affordances.grasps and bool(pairs_fitting(world.robot, asset))
 
 
-def _ends(world: World, item: str, T_items: Iterable[tf.Float]) -> Iterator[tuple[tf.Float, tf.Float]]:
-    """World tool poses of two hands that hold an item at world poses (4, 4)."""
-    pairs = pairs_fitting(world.robot, world.assets[item])
-    for T in T_items:
-        for one, other in pairs[:: max(1, len(pairs) // MOST_PAIRS)]:
-            yield T @ tf.matrix(one.pose), T @ tf.matrix(other.pose)
+def _ends(world: World, item: str) -> Iterator[tuple[tf.Float, tf.Float]]:
+    """World tool poses of two hands that hold an item."""
+    T = world.item_pose(item)
+    for one, other in pairs_fitting(world.robot, world.assets[item]):
+        yield T @ tf.matrix(one.pose), T @ tf.matrix(other.pose)
 
 
 def _carried(world: World, item: str) -> list[tf.Float]:
@@ -271,21 +269,13 @@ def _holds(handle: Handle, T_world_body: tf.Float) -> Iterator[tf.Float]:
 
 
 def _target(arm: _Arm, target: Target) -> Finding | None:
-    """None when a hand that holds the thing gets to some spot of the place it goes to."""
+    """None when a hand that holds the thing gets to some spot of the place it goes to; of two the motion critic says it."""
+    if _by_two(arm.world, target.item):
+        return None
     reference = target.place if target.part is None else f"{target.place}.{target.part}"
     others = (reference, *target.others[1:])
     said = f"the place of {target.item} {target.relation.replace('_', ' ')} {' and '.join(others)}"
-    if _by_two(arm.world, target.item):
-        spots = (tf.translate(point) @ tf.turn_z(yaw) for point in _spots(arm.world, target) for yaw in _yaws(arm, target.item))
-        return arm.both((target.item, *others), said, _ends(arm.world, target.item, spots), NEARLY)
     return arm.finding((target.item, *others), said, _putting(arm, target), NEARLY)
-
-
-def _yaws(arm: _Arm, item: str) -> tuple[float, ...]:
-    """Turns [rad] at which an item held by two hands may be put down: as it stands now, and a little this way and that."""
-    T = arm.world.item_pose(item)
-    now = math.atan2(T[1, 0], T[0, 0])
-    return now, now + ASIDE[1], now + ASIDE[2]
 
 
 def _putting(arm: _Arm, target: Target) -> Iterator[tf.Float]:
