@@ -54,6 +54,7 @@ class Liquids:
         self.vessels = vessels
         self._colliders(hand)
         self._pour_out()
+        self._middle = self._begun()
         frames = len(self._boxes) + len(self._bodies)
         self._before = Frames(np.zeros((frames, 3, 3), np.float32), np.zeros((frames, 3), np.float32))
         self.size = 6 * len(self.solver.x) + 12 * frames
@@ -108,6 +109,13 @@ class Liquids:
         """The room inside a cavity named `item.cavity`, and the body it moves with."""
         return self.vessels.vessel(reference)
 
+    def _begun(self) -> Float:
+        """Middle (3,) of the vessels that liquids begin in, as the scene has them [m]: of the model alone, for all its states."""
+        data = mujoco.MjData(self._model)
+        mujoco.mj_kinematics(self._model, data)
+        middle: Float = np.mean([data.xpos[self.vessel(pool.vessel)[1]] for pool in self.pools.values()], axis=0)
+        return middle
+
     # ------------------------------------------------------------------ running
 
     def fill(self, data: mujoco.MjData) -> None:
@@ -123,7 +131,6 @@ class Liquids:
                 raise ValueError(f"{name} does not fit into {pool.vessel}")
             self.solver.x[pool.points] = points @ data.xmat[body].reshape(3, 3).T + data.xpos[body]
         self.solver.v[:] = 0.0
-        self._middle = self.solver.x.mean(axis=0)
         self._before = self._frames(data)
         data.xfrc_applied[self._owners] = 0.0
         self.mark(data)
