@@ -3,9 +3,13 @@
 import numpy as np
 import pytest
 
+from embodiedsmith.assets import build
 from embodiedsmith.forge.agents.rule import RuleAgent
 from embodiedsmith.runtime.errors import SmithError
 from embodiedsmith.spec import All, Brief, Not, Predicate, Scenario
+from embodiedsmith.tasks import predicate
+from embodiedsmith.world.liquid.grid import body_shapes, distance_grid
+from embodiedsmith.world.liquid.vessel import Vessel
 
 
 def proposed(text: str) -> Scenario:
@@ -18,8 +22,8 @@ NOT_SPILLED = Not(goal=Predicate(name="spilled", args=("water",)))
 @pytest.mark.parametrize(
     "text",
     [
-        "fill the cup with water", "fill the beaker with water", "fill up the cup", "把杯子倒满水", "给杯子倒满水", "把水倒满杯子",
-        "用水壶把杯子倒满水",
+        "fill the cup with water", "fill the beaker with water", "fill up the cup", "把杯子倒满水", "给杯子倒满水",
+        "把水倒满杯子", "用水壶把杯子倒满水",
     ],
 )  # fmt: skip
 def test_to_fill_is_understood(text: str) -> None:
@@ -84,12 +88,12 @@ def test_what_cannot_be_spilled_is_refused(text: str, why: str) -> None:
 @pytest.mark.parametrize("text", ["fill the cup with water", "fill the bowl with water"])
 def test_there_is_enough_to_fill_it_with(text: str) -> None:
     """More than two fifths of the room, less than makes it run over."""
-    from embodiedsmith.tasks import predicate
-    from embodiedsmith.world import World
-
     scenario = proposed(text)
-    world = World(scenario)
-    assert world.liquids is not None
-    target = f"{scenario.task.goal.args[0]}.inside" if isinstance(scenario.task.goal, Predicate) else ""
-    share = world.assets["water"].mass / 1000 / world.liquids.vessel(target)[0].capacity
+    goal = scenario.task.goal
+    assert isinstance(goal, Predicate)
+    scene = scenario.scene
+    target, water = build(scene.item(goal.args[0]).asset), build(scene.item("water").asset)
+    model = target.mjspec.compile()
+    shapes = body_shapes(model, int(model.body("root").id))
+    share = water.mass / 1000 / Vessel.of(distance_grid(shapes), target.affordances.cavity(None)).capacity
     assert predicate("filled").resolve({})["level"] + 0.04 < share < 0.85
