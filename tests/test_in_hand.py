@@ -247,5 +247,5 @@ def test_a_block_is_turned_in_the_hand_and_the_actions_replay() -> None:
 @pytest.mark.slow
 def test_blocks_are_turned_over_seeds() -> None:
     session = Session(world())
-    done = [demonstrate(session, np.random.default_rng(100 + seed)).outcome == "success" for seed in range(10)]
-    assert sum(done) >= 6, done
+    done = [demonstrate(session, np.random.default_rng(seed)).outcome == "success" for seed in range(10, 20)]
+    assert sum(done) >= 8, done
