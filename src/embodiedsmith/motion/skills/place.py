@@ -115,9 +115,9 @@ def put_down(control: Controller, step: Step) -> None:
     promised = control.promised.pop(step, None)
     if len(carrying.holders(control, held.item)) > 1:
         with both_hands(control):
-            wanted = islice(spots(control, step, load), BOTH)
+            level = islice(spots(control, step, load), BOTH)
             about = things_of(step)[1:]
-            carrying.put_down(control, held.item, wanted, carrier(control, step), stage=step.skill, about=about)
+            carrying.put_down(control, held.item, level, carrier(control, step), stage=step.skill, about=about)
         return
     wanted = chain([] if promised is None else [promised], spots(control, step, load))
     found = placing.plans(control, load, wanted, carrier(control, step), tally)
