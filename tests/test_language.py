@@ -407,7 +407,7 @@ def test_things_are_seen_on_what_they_stand_on() -> None:
         assert not [name for name, color in colors.items() if assets.similar(color, table.asset.color)], (seed, colors)
         said = propose("put the black spoon on the white plate", seed=seed).scenario.scene.items[0].asset.color
         assert said is not None and not assets.similar(said, "black") and not assets.similar(said, "white")
-    assert propose("put the black spoon on the plate on the black table").scenario.scene.items[0].asset.color == "black"  # as asked
+    assert propose("put the black spoon on the plate on the black table").scenario.scene.items[0].asset.color == "black"
 
 
 def lying_about(text: str, seed: int) -> list[Item]:

@@ -65,7 +65,7 @@ def test_every_skill_is_registered_once_under_its_own_name() -> None:
 def test_operators_are_well_typed(operator: Operator) -> None:
     types = dict(operator.parameters)
     assert len(types) == len(operator.parameters), "a parameter is named twice"
-    assert set(types.values()) <= {"item", "place", "part", "zone", "side", "arm"}
+    assert set(types.values()) <= {"item", "place", "part", "zone", "side", "arm", "mark", "bar"}
     for fact in (*operator.needs, *operator.adds, *operator.removes):
         assert fact[0] in FACTS, fact
         assert tuple(types[a] for a in fact[1:]) == FACTS[fact[0]], fact
@@ -111,6 +111,8 @@ def test_facts_that_change_are_told_from_the_world_or_brought_about() -> None:
         "wanted_posed",
         "wanted_beside",
         "wanted_between",
+        "bar_zone",
+        "mark_zone",
     }  # of other worlds and goals
     assert added >= STALE
     assert needed <= told | added

@@ -205,7 +205,7 @@ def _try(setup: _Setup, distinct: int, seed: int, workers: int, threads: int) ->
     observation = ObservationConfig.covering([*setup.pool, *(entry.scenario for entry in setup.suite.entries)])
     space = default_space(observation.vehicle)
     source = EpisodesSource(
-        [encoded(episode, observation, space) for episode in good],
+        [stretch for episode in good for stretch in encoded(episode, observation, space)],
         dealer(chosen[0], observation, space)[1], PolicyConfig(observation=observation).chunk,
     )  # fmt: skip
     seconds["demonstrate"] = time.perf_counter() - began

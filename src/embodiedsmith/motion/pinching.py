@@ -170,9 +170,7 @@ def _way_down(
     raise tally.error(stage, item)
 
 
-def way(
-    control: Controller, T: tf.Float, via: Sequence[tf.Float], start: tf.Float, *, turn: float = 0.0
-) -> tf.Float | None:
+def way(control: Controller, T: tf.Float, via: Sequence[tf.Float], start: tf.Float, *, turn: float = 0.0) -> tf.Float | None:
     """Joint path (k, n) of the tool from a pose (4, 4) through world positions; None when not in reach.
 
     It stays turned as it is but for `turn` [rad] about the vertical, on the way from the first position to the second.
@@ -199,9 +197,7 @@ def arc(start: tf.Float, end: tf.Float, rise: float, pieces: int = 8) -> list[tf
     return found
 
 
-def carry(
-    control: Controller, item: str, via: Sequence[tf.Float], *, stage: str, speed: float = CARE, turn: float = 0.0
-) -> None:
+def carry(control: Controller, item: str, via: Sequence[tf.Float], *, stage: str, speed: float = CARE, turn: float = 0.0) -> None:
     """Carry what is pinched through world positions (3,) of the tool [m]; `turn` as of `way`.
 
     Raises:

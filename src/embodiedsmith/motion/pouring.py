@@ -137,7 +137,13 @@ def _ways(control: Controller) -> Iterator[tuple[float, float, float]]:
 
 
 def tipping(
-    T_world_vessel: tf.Float, walls: tf.Float, rim: Rim, mouth: Opening, heading: float, bearing: float, lift: float,
+    T_world_vessel: tf.Float,
+    walls: tf.Float,
+    rim: Rim,
+    mouth: Opening,
+    heading: float,
+    bearing: float,
+    lift: float,
     angles: tf.Float,
 ) -> list[tf.Float]:
     """World poses (4, 4) of a vessel at each angle (m,) by which it is tipped over a mouth [rad].
@@ -174,9 +180,7 @@ def levelled(R: tf.Float) -> tf.Float:
     return tf.turn_z(float(np.arctan2(R[1, 0] - R[0, 1], R[0, 0] + R[1, 1])))[:3, :3]
 
 
-def follow_tipping(
-    control: Controller, poses: list[tf.Float], angles: tf.Float, least: float
-) -> tuple[PourPlan | None, bool]:
+def follow_tipping(control: Controller, poses: list[tf.Float], angles: tf.Float, least: float) -> tuple[PourPlan | None, bool]:
     """The way through tool poses at angles (m,) from where the arm is, at least up to the angle `least` [rad]; None, and whether
     because something is in the way."""
     carry = _carry(control, poses[0])

@@ -181,7 +181,8 @@ def _times(a: tf.Float, b: tf.Float) -> tf.Float:
 
 
 def _conjugate(q: tf.Float) -> tf.Float:
-    return q * np.array([1.0, -1.0, -1.0, -1.0])
+    turned: tf.Float = q * np.array([1.0, -1.0, -1.0, -1.0])
+    return turned
 
 
 def _turned(quat: tf.Float, vector: tf.Float) -> tf.Float:

@@ -269,7 +269,7 @@ def _without_nouns(text: str, language: Language, verbs: frozenset[str]) -> str:
     nouns = {noun for category in assets.categories().values() for noun in category.names.get(language, ())}
     for noun in sorted(nouns, key=lambda n: (-len(n), n)):
         if language == "en" and noun in verbs:
-            pattern = rf"({_BEGINNING})?\b{re.escape(noun)}\b"
+            pattern = rf"({_BEGINNING})?\b{re.escape(noun)}s?\b"
             text = re.sub(pattern, lambda found: " _ " if found[1] is None else found[0], text)
         else:
             text = re.sub(rf"\b{re.escape(noun)}\b" if language == "en" else re.escape(noun), " _ ", text)
