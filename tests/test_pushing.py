@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from task_worlds import kitchen, p
 
+from embodiedsmith import api
 from embodiedsmith.episodes.collect import Attempted, Job, attempt
 from embodiedsmith.episodes.staging import replay_difference
+from embodiedsmith.episodes.store import EpisodeStore
 from embodiedsmith.motion import PUSHED, Pushes, Pushing
 from embodiedsmith.motion.kinematics import kinematics
+from embodiedsmith.runtime.errors import UsageError
+from embodiedsmith.runtime.run import Run
 
 SCENARIO = kitchen(p("inside", "apple", "basket"))
 
@@ -64,3 +70,16 @@ def test_a_demonstration_that_is_led_astray_succeeds_and_shows_more_of_the_room(
     assert max(off) > 0.02  # [rad] from any command of the plain one
     assert replay_difference(led, SCENARIO) == 0.0
     assert np.array_equal(demonstrated(Pushes()).recording.actions, led.actions)
+
+
+def test_a_run_is_made_with_pushes_and_remembers_them(tmp_path: Path) -> None:
+    made = api.make("put the apple in the bowl", n=2, scenarios=1, pushes=1.0, export=False, out=tmp_path / "run")
+    more = api.collect(made.run, n=1)
+    assert (made.episodes, more.episodes) == (2, 3)
+    with Run.open(made.run) as run:
+        store = EpisodeStore(run)
+        labels = [store.load(row).labels for row in store.rows(outcome="success")]
+    assert len(labels) == 3 and sum(PUSHED in said for said in labels) >= 2  # now and then: a short episode may have none
+    with pytest.raises(UsageError, match="cannot be used") as caught:
+        api.make("put the apple in the bowl", pushes=-1.0, out=tmp_path / "other")
+    assert caught.value.faults == ("pushes must be at least 0, not -1",)

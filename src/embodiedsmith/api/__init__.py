@@ -55,6 +55,7 @@ from embodiedsmith.episodes.validate_dataset import validate_dataset
 from embodiedsmith.forge import BUDGET
 from embodiedsmith.forge.lessons import load as load_lessons
 from embodiedsmith.forge.lessons import store_path
+from embodiedsmith.motion import Pushes
 from embodiedsmith.runtime.errors import UsageError
 from embodiedsmith.runtime.progress import Progress
 from embodiedsmith.runtime.run import Run
@@ -141,6 +142,7 @@ def make(
     mode: Mode = "joint",
     workers: int = 1,
     scenarios: int | None = None,
+    pushes: float = 0.0,
     budget: float = BUDGET,
     lessons: str | Path | None = None,
     export: bool = True,
@@ -163,6 +165,8 @@ def make(
             "resample" draws again, "scene" edits scene and robot only, "task" the task only.
         workers: Processes. A script that asks for more than one needs `if __name__ == "__main__":` around its main part.
         scenarios: Different scenarios to forge; None: one for every three episodes.
+        pushes: How far the demonstrator is led astray now and then, to show how to find back, in parts of `motion.Pushes`: with
+            1 a policy trained on the episodes is far better. Actions that lead astray have the subtask "pushed".
         budget: What forging one scenario may cost: simulated seconds and plans.
         lessons: File of lessons to work from and to add to (`embodiedsmith.forge.lessons.store_path()` is where the command line
             keeps them); None: work from none and keep none. The run keeps a copy of what it worked from.
@@ -178,7 +182,7 @@ def make(
         ForgeError: Not one scenario passed within the budget.
     """
     started = time.monotonic()
-    check_numbers(n=n, workers=workers, scenarios=scenarios, budget=budget, size=size)
+    check_numbers(n=n, workers=workers, scenarios=scenarios, pushes=pushes, budget=budget, size=size)
     wanted = brief_of(brief, embodiment, agent, mode, seed)
     check_cameras(cameras if export else (), wanted.embodiment)
     config = {
@@ -187,6 +191,7 @@ def make(
         "lessons": None if lessons is None else str(lessons),
         "scenarios": scenarios or math.ceil(n / EPISODES_PER_SCENARIO), "fps": CONTROL_HZ,
         "export": {"cameras": list(cameras), "size": size} if export else None, "episodes": n,
+        "pushes": float(pushes),
     }  # fmt: skip
     with create_understood(out, config, wanted, quiet=quiet) as run:
         return _finish(run, workers=workers, quiet=quiet, started=started)
@@ -512,7 +517,8 @@ def _finish(run: Run, *, workers: int, quiet: bool, started: float, export_too: 
     wanted = int(config["episodes"])
     found = scenarios_of(store)
     if wanted and found:
-        collect_episodes(store, found, wanted, workers=workers, quiet=quiet)
+        pushes = Pushes.of(float(config.get("pushes", 0.0)))
+        collect_episodes(store, found, wanted, pushes=pushes, workers=workers, quiet=quiet)
     exported: ExportedDataset | None = None
     if export_too and config["export"] is not None and store.rows(outcome="success"):
         size = int(config["export"]["size"])

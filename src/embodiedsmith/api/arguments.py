@@ -87,7 +87,7 @@ def check_numbers(**numbers: float | None) -> None:
     limits = {
         "n": (1, MOST_EPISODES), "scenarios": (1, MOST_EPISODES), "workers": (1, processes),
         "budget": (LEAST_BUDGET, MOST_BUDGET), "size": (16, 2048),
-        "scale": (1e-6, 1e6), "mass": (1e-3, 1e3), "density": (1.0, 25e3),
+        "pushes": (0.0, 3.0), "scale": (1e-6, 1e6), "mass": (1e-3, 1e3), "density": (1.0, 25e3),
     }  # fmt: skip
     faults = []
     for name, value in numbers.items():

@@ -25,10 +25,11 @@ from embodiedsmith.flywheel.spin import spin as spin_run
 from embodiedsmith.forge import BUDGET
 from embodiedsmith.learn.observation import Encoder, ObservationConfig
 from embodiedsmith.learn.policy import Kind, Policy, PolicyConfig
-from embodiedsmith.learn.samples import default_space, encode_episode
+from embodiedsmith.learn.samples import default_space, encode_stretches
 from embodiedsmith.learn.sources import EpisodesSource
 from embodiedsmith.learn.training import TrainConfig
 from embodiedsmith.learn.training import train as train_policy
+from embodiedsmith.motion import PUSHED
 from embodiedsmith.runtime.errors import UsageError
 from embodiedsmith.runtime.files import write_json
 from embodiedsmith.runtime.run import Run
@@ -83,7 +84,7 @@ def train(
             i: (Encoder(s, observation), ActionSpace(embodiments.get(s.embodiment.name), space, 1.0 / CONTROL_HZ))
             for i, s in scenarios.items()
         }
-        episodes = [encode_episode(*tongues[row.scenario_id], store.load(row)) for row in rows]
+        episodes = [part for row in rows for part in encode_stretches(*tongues[row.scenario_id], store.load(row), (PUSHED,))]
         run_seed = opened.seed if seed is None else seed
     encoder, said = next(iter(tongues.values()))
     config = PolicyConfig(kind=kind, action_space=space, observation=observation)
@@ -96,7 +97,7 @@ def train(
     policy.save(Path(out))
     write_json(Path(out) / CURVES, curves.to_json())
     return {
-        "policy": str(out), "episodes": len(episodes), "moments": sum(len(e.features) for e in episodes), "steps": steps,
+        "policy": str(out), "episodes": len(rows), "moments": sum(len(e.features) for e in episodes), "steps": steps,
         "parameters": policy.size, "loss": curves.loss[-1],
     }  # fmt: skip
 

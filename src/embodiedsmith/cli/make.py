@@ -102,6 +102,9 @@ class Make(Forging):
     """How many verified episodes."""
     scenarios: int | None = None
     """How many different scenarios to forge; one for every three episodes when not given."""
+    pushes: float = 0.0
+    """How far the demonstrator is led astray now and then, to show how to find back: 1 is usual. Policies trained on such
+    episodes are far better; what leads astray is the subtask `pushed`."""
     cameras: tuple[str, ...] = ("front", "over_shoulder", "wrist")
     """Cameras of the dataset."""
     size: int = 128
@@ -118,6 +121,7 @@ class Make(Forging):
                 self.brief,
                 n=self.n,
                 scenarios=self.scenarios,
+                pushes=self.pushes,
                 export=not self.no_export,
                 cameras=self.cameras,
                 size=self.size,

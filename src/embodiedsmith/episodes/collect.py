@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TextIO
 
 from embodiedsmith import motion
@@ -77,6 +77,7 @@ def collect(
     scenarios: Sequence[Scenario],
     wanted: int,
     *,
+    pushes: motion.Pushes | None = None,
     workers: int = 1,
     quiet: bool = False,
     stream: TextIO | None = None,
@@ -89,6 +90,7 @@ def collect(
         store: Of a run open for writing.
         scenarios: In the order slots are dealt to them; the same on every call for a run.
         wanted: Successful episodes the run shall hold in all.
+        pushes: What leads the demonstrator astray now and then; the same on every call for a run.
         workers: Processes.
         quiet: No progress.
         stream: Where progress goes; standard error when not given.
@@ -109,7 +111,7 @@ def collect(
     done = _successes(store, limit)
     with Progress("episodes", wanted, done=done, quiet=quiet, stream=stream) as progress:
         while True:
-            _run_slots(store, scenarios, limit, workers, progress)
+            _run_slots(store, scenarios, limit, pushes, workers, progress)
             missing = wanted - _successes(store, limit)
             if missing <= 0 or limit >= SPARE * wanted:
                 break
@@ -134,7 +136,9 @@ def attempt(job: Job) -> Attempted:
     return Attempted(recording, score(recording, 1.0 / world.control_dt, motion.clearance(world, recording)))
 
 
-def _run_slots(store: EpisodeStore, scenarios: Sequence[Scenario], limit: int, workers: int, progress: Progress) -> None:
+def _run_slots(
+    store: EpisodeStore, scenarios: Sequence[Scenario], limit: int, pushes: motion.Pushes | None, workers: int, progress: Progress
+) -> None:
     """Run what is missing of the slots below `limit`."""
 
     def keep(job: Job, result: JobResult[Attempted]) -> Iterator[Job]:
@@ -143,12 +147,12 @@ def _run_slots(store: EpisodeStore, scenarios: Sequence[Scenario], limit: int, w
         progress.update(succeeded, "" if succeeded else f"slot {job.slot}: {row.failure_code}")
         following = job.attempt + 1
         if not succeeded and following < ATTEMPTS * (job.slot + 1):
-            yield Job(job.slot, following, job.seed, job.scenario)
+            yield replace(job, attempt=following)
 
-    run_jobs(attempt, list(_missing(store, scenarios, limit)), workers, keep)
+    run_jobs(attempt, list(_missing(store, scenarios, limit, pushes)), workers, keep)
 
 
-def _missing(store: EpisodeStore, scenarios: Sequence[Scenario], limit: int) -> Iterator[Job]:
+def _missing(store: EpisodeStore, scenarios: Sequence[Scenario], limit: int, pushes: motion.Pushes | None) -> Iterator[Job]:
     """The next attempt of every unfinished slot below `limit`, scenario by scenario so that warm worlds are used."""
     made: dict[int, int] = {}
     finished: set[int] = set()
@@ -159,7 +163,7 @@ def _missing(store: EpisodeStore, scenarios: Sequence[Scenario], limit: int) -> 
     for slot in sorted(range(limit), key=lambda k: (k % len(scenarios), k)):
         following = made.get(slot, ATTEMPTS * slot - 1) + 1
         if slot not in finished and following < ATTEMPTS * (slot + 1):
-            yield Job(slot, following, store.run.seed, scenarios[slot % len(scenarios)])
+            yield Job(slot, following, store.run.seed, scenarios[slot % len(scenarios)], pushes)
 
 
 def _commit(store: EpisodeStore, job: Job, result: JobResult[Attempted]) -> AttemptRow:

@@ -97,8 +97,7 @@ class Gatherer:
         self._store, self._settings, self._variants = store, settings, variants
         self._threads, self._workers = threads, workers
         self._seed = store.run.seed
-        usual, part = motion.Pushes(), settings.pushes
-        self._pushes = usual.model_copy(update={"shift": part * usual.shift, "turn": part * usual.turn}) if part else None
+        self._pushes = motion.Pushes.of(settings.pushes)
 
     def begin(self, task: Task, state: TaskState) -> Gathered:
         """Demonstrations of the first level for the cold start; those that failed are kept in the run and not trained on.

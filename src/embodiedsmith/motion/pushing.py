@@ -7,6 +7,8 @@ needs to be shown what to do near the demonstrator's way, not only on it.
 
 from __future__ import annotations
 
+from typing import Self
+
 import numpy as np
 from pydantic import Field
 
@@ -36,6 +38,12 @@ class Pushes(Noun):
     """Control steps that a push takes, at least and at most."""
     kept: float = Field(default=0.82, ge=0.0, lt=1.0)
     """Part of the shift that is left a control step later, on the way back."""
+
+    @classmethod
+    def of(cls, part: float) -> Self | None:
+        """The usual ones, so many times as far; None where that is nothing."""
+        usual = cls()
+        return usual.model_copy(update={"shift": part * usual.shift, "turn": part * usual.turn}) if part else None
 
 
 class Pushing:
