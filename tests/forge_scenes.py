@@ -19,7 +19,18 @@ from embodiedsmith.spec import (
     TaskSpec,
 )
 
-FURNITURE = {"table", "counter", "drawer_unit", "microwave", "shelf", "fridge", "base_cabinet", "wall_cabinet"}
+FURNITURE = {
+    "table",
+    "counter",
+    "drawer_unit",
+    "microwave",
+    "shelf",
+    "fridge",
+    "base_cabinet",
+    "wall_cabinet",
+    "towel_rack",
+    "stain",
+}
 
 
 def item(name: str, parent: str | None = None, **changes: Any) -> Item:

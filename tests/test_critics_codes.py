@@ -8,6 +8,7 @@ from typing import get_args
 
 import numpy as np
 import pytest
+import test_grains
 import test_in_hand
 import test_two_hands
 from critic_scenes import (
@@ -285,6 +286,7 @@ WEAK: dict[str, Callable[[], Scenario]] = {
     "straighten": lambda: lying("rope", "straightened"),
     "squeeze": lambda: lying("plush_block", "squeezed"),
     "pour": pouring,
+    "scoop": lambda: still(test_grains.scene(test_grains.says("scooped"), target="plate", count=40, scoop=True)),
     "hand_over": passing,
     "carry": lambda: still(test_two_hands.tray(test_two_hands.LIFTED)),
     "hold": lambda: still(test_two_hands.boxed(test_two_hands.HELD)),
@@ -296,7 +298,7 @@ BY_HAND = ("reorient", "squeeze")
 """Skills in which the arm has nothing to do: the fingers weaken instead."""
 
 
-OF_MATTER = ("drape", "fold", "hang", "pour", "reorient", "squeeze", "straighten", "wipe")
+OF_MATTER = ("drape", "fold", "hang", "pour", "reorient", "scoop", "squeeze", "straighten", "wipe")
 """Skills on what bends or flows, or planned on the way, which take long: they are not tried again within an attempt."""
 
 

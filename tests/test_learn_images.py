@@ -24,7 +24,7 @@ from embodiedsmith.world import World
 CAMERAS = ImageConfig(cameras=("front",), height=48, width=64)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Watched(Rows):
     """An episode with what the cameras showed."""
 
@@ -42,7 +42,7 @@ def watched() -> Watched:
         images = seen(painter, recording, scenario, CAMERAS)
     space = ActionSpace(get("panda"), "ee_delta")
     actions = space.encode(recording.actions, recording.states[0, -recording.actions.shape[1] :])
-    return Watched(np.zeros((recording.length, len(FEATURES)), np.float32), actions.astype(np.float32), images)
+    return Watched(np.zeros((recording.length, len(FEATURES)), np.float32), actions.astype(np.float32), images=images)
 
 
 def test_frames_are_those_before_each_action_and_differ(watched: Watched) -> None:

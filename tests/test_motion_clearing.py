@@ -12,6 +12,7 @@ from task_worlds import DEEP, TABLE, Bench, bench, p
 
 from embodiedsmith.motion import MotionError, demonstrate, symbolic
 from embodiedsmith.motion.clearing import SPARE, USED, blockers, solids, sweep
+from embodiedsmith.motion.grasping import FINGER_ROOM
 from embodiedsmith.spec import All, Goal, Item, Pose, Scenario
 from embodiedsmith.tasks import Recording, Session, predicate
 from embodiedsmith.world import World
@@ -156,7 +157,7 @@ def test_what_no_hand_takes_is_named_when_it_is_in_the_way(width: float | None) 
     with pytest.raises(MotionError, match=r"bowl is in the way of microwave\.door and no hand takes it from there") as caught:
         symbolic.plan(world, scenario.task.goal)
     assert caught.value.code == "plan.in_the_way" and caught.value.subjects == ("bowl", DOOR)
-    assert (caught.value.value, caught.value.limit) == ((None, None) if width is None else (width, 0.08))
+    assert (caught.value.value, caught.value.limit) == ((None, None) if width is None else (width, 0.08 - FINGER_ROOM))
 
 
 # ------------------------------------------------------------------ in physics

@@ -18,6 +18,7 @@ from embodiedsmith.motion import Step, demonstrate
 from embodiedsmith.motion.articulation import Articulation, plan_arc
 from embodiedsmith.motion.controller import HELD_ACCELERATION, HELD_SPEED, Controller
 from embodiedsmith.motion.errors import MotionError
+from embodiedsmith.motion.grasping import FINGER_ROOM
 from embodiedsmith.motion.skills import place, skills
 from embodiedsmith.motion.skills.open import WIDE
 from embodiedsmith.spec import All, AssetSpec, EmbodimentSpec, Item, Pose, Predicate, Scenario, SceneSpec, TaskSpec
@@ -355,7 +356,7 @@ def test_a_thing_too_wide_for_the_hand_is_said_with_its_width() -> None:
     world.assets["bowl"] = replace(world.assets["bowl"], affordances=replace(affordances, grasps=wide))
     failure = demonstrate(Session(world), rng()).failure
     assert failure is not None and failure.code == "plan.no_symbolic_plan" and failure.subjects == ("bowl",)
-    assert (failure.value, failure.limit) == (0.2, world.robot.arm.gripper.max_width)
+    assert (failure.value, failure.limit) == (0.2, world.robot.arm.gripper.max_width - FINGER_ROOM)
     assert "bowl is 20.0 cm wide where it is narrowest" in failure.message
 
 
