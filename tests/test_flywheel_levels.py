@@ -143,9 +143,9 @@ def test_the_solver_still_does_the_task_at_every_difficulty(level: int) -> None:
 
 def test_distractors_come_before_what_stands_in_the_way() -> None:
     scenario = forged("drawer")
-    assert unnamed(scenario) == ("plate", "jar")  # the jar stands between the base and the mug's way
-    assert "plate" in {i.id for i in at_level(scenario, 2).scene.items}
-    assert "jar" not in {i.id for i in at_level(scenario, 5).scene.items}
+    assert unnamed(scenario) == ("spoon", "glass")  # the glass stands nearer to the mug
+    assert "spoon" in {i.id for i in at_level(scenario, 2).scene.items}
+    assert "glass" not in {i.id for i in at_level(scenario, 5).scene.items}
     assert unnamed(forged("basket")) == ()
 
 

@@ -112,17 +112,17 @@ def test_clutter_is_of_other_kinds_and_levels_take_it_out_again() -> None:
 
 def test_what_was_never_grasped_takes_the_place_of_what_is() -> None:
     scenario = forged("drawer")
-    seen = Coverage(episodes=5, present={"mug": 5, "jar": 5, "plate": 5}, grasped={"mug": 5})
+    seen = Coverage(episodes=5, present={"mug": 5, "glass": 5, "spoon": 5}, grasped={"mug": 5})
     emphasis, _ = FailureEmphasis().update(0, {scenario.id: 5}, {})
     requests, _ = plan(1, {scenario.id: scenario}, emphasis, 8, np.random.default_rng(0), seen=seen)
     assert 1 <= len(requests) <= 2
-    jar = next(r for r in requests if "jar" in r.reason)
-    assert jar.failure is None
-    assert jar.edits == (ChangeArgument(predicate=0, argument=0, value="jar"),)
-    made = carry_out(jar, scenario, seed=0)
+    glass = next(r for r in requests if "glass" in r.reason)
+    assert glass.failure is None
+    assert glass.edits == (ChangeArgument(predicate=0, argument=0, value="glass"),)
+    made = carry_out(glass, scenario, seed=0)
     assert made is not None
-    assert [p.args[0] for p in predicates(made.scenario.task.goal)] == ["jar", "drawer_unit.drawer_top"]
-    assert "jar" in made.scenario.task.instructions["en"]
+    assert [p.args[0] for p in predicates(made.scenario.task.goal)] == ["glass", "drawer_unit.drawer_top"]
+    assert "glass" in made.scenario.task.instructions["en"]
 
 
 def test_things_are_put_where_the_test_begins_and_training_never_did() -> None:
