@@ -44,6 +44,7 @@ SETTLE_TURN = 0.1  # [rad/s]
 SETTLE_SHIFT = 0.02  # [m] farthest an item may move while settling
 SETTLE_SECONDS = 1.5
 OVERLAP = 0.001  # [m] deepest contact between items accepted at reset
+MIDDLE = 0.25  # of a loose support's length: farthest from its middle that variation takes what stands on it
 CLOCK_DRIFT = 1e-9  # [s] most that a control step may be off
 STATE = mujoco.mjtState.mjSTATE_INTEGRATION
 """What `World.save` keeps of the engine."""
@@ -355,10 +356,27 @@ class World:
             if name in drawn:
                 low, high = np.array([area.x, area.y, (-area.yaw, area.yaw)]).T
                 offsets[name] = tuple((low + high + drawn[name] * (high - low)) / 2)
+        offsets = {name: self._kept_on(name, offset) for name, offset in offsets.items()}
         if (cradle := self.robot.cradle) is not None:
             play = np.array([cradle.play[0], *cradle.play])
             offsets |= {name: tuple(np.clip(offsets[name], -play, play)) for name in self.in_hand}
         return offsets
+
+    def _kept_on(self, name: str, offset: tuple[float, float, float]) -> tuple[float, float, float]:
+        """An item's variation, which takes it at most half way from the middle of something loose it stands on to its edge.
+
+        Nearer to the edge of a book that stands, or of a plate, one of the two would tip over sooner or later.
+        """
+        item = self.scenario.scene.item(name)
+        if item.relation != "on" or item.parent not in self._free or item.pose is None:
+            return offset
+        support = self.assets[item.parent].affordances.support(item.support)
+        c, s = (self.compiled.nominal[item.parent] @ tf.matrix(support.pose))[:2, 0]
+        turn = np.array([[c, s], [-s, c]])  # from the world to the support
+        here, room = np.array(item.pose.position[:2]), MIDDLE * np.array(support.size)
+        there = np.clip(here + turn @ offset[:2], np.minimum(-room, here), np.maximum(room, here))
+        x, y = turn.T @ (there - here)
+        return float(x), float(y), offset[2]
 
     def _place(self, offsets: dict[str, tuple[float, float, float]], scale: float, robot_joints: np.ndarray) -> None:
         data = self.data
