@@ -17,7 +17,7 @@ from typing import TextIO
 
 from embodiedsmith import motion
 from embodiedsmith.episodes.scores import Scores, score
-from embodiedsmith.episodes.staging import attempt_rng, pushes_rng, warm_world
+from embodiedsmith.episodes.staging import attempt_rng, pushing, warm_world
 from embodiedsmith.episodes.store import EpisodeStore
 from embodiedsmith.runtime.errors import SmithError, UsageError
 from embodiedsmith.runtime.executors import JobResult, run_jobs
@@ -131,8 +131,8 @@ def attempt(job: Job) -> Attempted:
     """Make one attempt in this process's warm world of the scenario."""
     world = warm_world(job.scenario)
     session = Session(world, seed=job.seed, attempt=job.attempt)
-    pushing = motion.Pushing(job.pushes, pushes_rng(job.seed, job.scenario.id, job.attempt)) if job.pushes else None
-    recording = motion.demonstrate(session, attempt_rng(job.seed, job.scenario.id, job.attempt), pushing)
+    draws = job.seed, job.scenario.id, job.attempt
+    recording = motion.demonstrate(session, attempt_rng(*draws), pushing(job.pushes, *draws))
     return Attempted(recording, score(recording, 1.0 / world.control_dt, motion.clearance(world, recording)))
 
 

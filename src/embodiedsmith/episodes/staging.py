@@ -6,6 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from embodiedsmith.motion import Pushes, Pushing
 from embodiedsmith.runtime.seeds import generator
 from embodiedsmith.spec import Scenario
 from embodiedsmith.tasks import Recording, replay
@@ -20,9 +21,9 @@ def attempt_rng(seed: int, scenario_id: str, attempt: int) -> np.random.Generato
     return generator(seed, scenario_id, attempt, "attempt")
 
 
-def pushes_rng(seed: int, scenario_id: str, attempt: int) -> np.random.Generator:
-    """The draws of what leads the demonstrator astray in an attempt: apart, so that it starts as it would without."""
-    return generator(seed, scenario_id, attempt, "pushes")
+def pushing(pushes: Pushes | None, seed: int, scenario_id: str, attempt: int) -> Pushing | None:
+    """What leads the demonstrator astray in an attempt, with draws of its own, so that it starts as it would without."""
+    return Pushing(pushes, generator(seed, scenario_id, attempt, "pushes")) if pushes else None
 
 
 def warm_world(scenario: Scenario) -> World:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from embodiedsmith import motion
 from embodiedsmith.embodiments.actions import ActionSpace
-from embodiedsmith.episodes.staging import attempt_rng, pushes_rng, warm_world
+from embodiedsmith.episodes.staging import attempt_rng, pushing, warm_world
 from embodiedsmith.learn.exploration import Exploration
 from embodiedsmith.learn.observation import Encoder, ObservationConfig
 from embodiedsmith.runtime.errors import UsageError
@@ -123,8 +123,7 @@ def finish_by_expert(
         return None
     except WorldFault:
         return session.finish()
-    pushing = motion.Pushing(pushes, pushes_rng(seed, scenario.id, attempt)) if pushes else None
-    return None if session.succeeded else motion.complete(session, rng, pushing)
+    return None if session.succeeded else motion.complete(session, rng, pushing(pushes, seed, scenario.id, attempt))
 
 
 def _begin_by_policy(session: Session, policy: Actor, steps: int) -> None:

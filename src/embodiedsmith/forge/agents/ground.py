@@ -389,10 +389,8 @@ class Grounding:
         targets = self._targets(command.destination, liquids)
         for liquid in liquids if targets else ():
             target = targets[0].thing
-            place = liquid.thing.place or ("inside", Ref(self._source(liquid.thing, target)))
-            liquid.thing.place = place
-            if place[1].thing is target:
-                self.stage.reasons.append(f"'{_name(liquid.thing)}' is in the {_name(target)} from the start")
+            liquid.thing.place = liquid.thing.place or ("inside", Ref(self._source(liquid.thing, target)))
+            self._check_elsewhere(liquid.thing, target)
             params = () if command.share == 1.0 else (("fraction", command.share),)
             if command.action == "pour":
                 self.effects.append(Effect("poured", (liquid, Ref(target)), deliberate=True, params=params))
@@ -430,11 +428,15 @@ class Grounding:
         for heap in grains if targets else ():
             target = targets[0].thing
             heap.thing.place = heap.thing.place or ("inside", Ref(self._known_or_new(BOWL, target)))
-            if heap.thing.place[1].thing is target:
-                self.stage.reasons.append(f"'{_name(heap.thing)}' is in the {_name(target)} from the start")
+            self._check_elsewhere(heap.thing, target)
             self.effects.append(Effect("scooped", (heap, Ref(target)), deliberate=True))
         if not any(thing.asset.affordances.lips for thing in self.stage.things):
             self.stage.things.append(Thing(SCOOP, spoken=False))
+
+    def _check_elsewhere(self, flowing: Thing, target: Thing) -> None:
+        """What is to get into something does not begin there."""
+        if flowing.place is not None and flowing.place[1].thing is target:
+            self.stage.reasons.append(f"'{_name(flowing)}' is in the {_name(target)} from the start")
 
     def _water(self) -> tuple[Ref, ...]:
         """The liquid last spoken of, or water."""
