@@ -16,7 +16,8 @@ from embodiedsmith import assets, embodiments
 from embodiedsmith.forge.layout import LayoutError, fit, layout, needs
 from embodiedsmith.forge.layout.prisms import Kind, Prism, grown, pairwise, prism
 from embodiedsmith.forge.layout.volumes import apply, corners, volumes
-from embodiedsmith.spec import All, AssetSpec, Pose, Scenario
+from embodiedsmith.motion.kinematics import kinematics
+from embodiedsmith.spec import All, AssetSpec, Pose, Scenario, Sequence
 from embodiedsmith.world import CompileError, World
 from embodiedsmith.world import transforms as tf
 from embodiedsmith.world.compile import build_assets, root_poses
@@ -373,3 +374,23 @@ def test_a_shallow_bowl_grows_until_two_apples_lie_side_by_side() -> None:
     usual = assets.build(AssetSpec(category="bowl")).affordances.cavities[0].size[0]
     inner = built["bowl"].affordances.cavities[0].size[0]
     assert usual < across * (1 + 2**-0.5) / 2 <= inner + 0.002
+
+
+# ---------------------------------------------------------------------- two arms
+
+
+@pytest.mark.parametrize(("hand", "arm"), [("in_left_hand", 0), ("in_right_hand", 1)])
+def test_what_a_hand_is_named_for_lies_in_reach_of_that_arm(hand: str, arm: int) -> None:
+    robot = embodiments.get("aloha")
+    other = {"in_left_hand": "in_right_hand", "in_right_hand": "in_left_hand"}[hand]
+    goal = Sequence(goals=(says(hand, "stick"), says(other, "stick")))
+    asked = draft([item("table"), item("stick", "table")], goal, robot="aloha")
+    nearest = []
+    for seed in range(12):
+        placed = layout(asked, np.random.default_rng(seed))
+        assert placed.embodiment.base is not None
+        at = (tf.inverse(tf.matrix(placed.embodiment.base)) @ World(placed).compiled.nominal["stick"])[:2, 3]
+        away = [float(np.hypot(*(at - kinematics("aloha", k).mount[:2]))) for k in range(2)]
+        assert robot.work[0] <= away[arm] <= robot.work[1]
+        nearest.append(int(np.argmin(away)))
+    assert arm in nearest

@@ -18,27 +18,31 @@ from embodiedsmith.spec.scenario import AgentName, Mode
 class Bench(Command):
     """Run a benchmark: `speed` measures steps, episodes, frames and memory on one core of this machine; `briefs` tries everyday
     sentences over many seeds and counts which give verified demonstrations, `bodies` sentences for every embodiment and kind of
-    matter; `feet` lets the humanoid on its own feet pick and place, and watches its balance; `liquid` shakes and turns over a
-    closed cup, and pours; `scenes` watches whether scenes of autonomous mode stay at rest; `language` asks an agent fixed
-    requests in English and Chinese and counts which it understands; `forge` forges fixed requests of one to many skills in every
-    mode at equal budget, then measures what lessons are worth; `diversity` trains policies on equally many demonstrations of one
-    to many scenarios; `flywheel` spins tasks with one part of the loop changed at a time, from one cold start at equal gradient
-    steps; `rollout` measures how much of the speed of raw batched physics is left with a policy in the loop."""
+    matter; `feet` lets the humanoid on its own feet pick and place, and watches its balance; `handover` has one arm hand
+    things to the other, both mistaken about where they are; `liquid` shakes and turns over a closed cup, and pours; `scenes`
+    watches whether scenes of autonomous mode stay at rest; `language` asks an agent fixed requests in English and Chinese and
+    counts which it understands; `forge` forges fixed requests of one to many skills in every mode at equal budget, then
+    measures what lessons are worth; `diversity` trains policies on equally many demonstrations of one to many scenarios;
+    `flywheel` spins tasks with one part of the loop changed at a time, from one cold start at equal gradient steps; `rollout`
+    measures how much of the speed of raw batched physics is left with a policy in the loop."""
 
     name: Positional[
-        Literal["speed", "briefs", "bodies", "feet", "liquid", "scenes", "language", "forge", "diversity", "flywheel", "rollout"]
-    ]
+        Literal[
+            "speed", "briefs", "bodies", "feet", "handover", "liquid", "scenes", "language", "forge", "diversity", "flywheel",
+            "rollout",
+        ]
+    ]  # fmt: skip
     """Which benchmark."""
     n: Annotated[int | None, tyro.conf.arg(name="episodes", aliases=("-n",))] = None
     """`speed`: accepted episodes to measure each rate over (30). `briefs`, `bodies`: seeds a sentence (10). `scenes`: scenes
-    forged (300). `feet`: tasks (30). `liquid`: pours of each kind (5). `forge`: seeds a request (3). `diversity`, `flywheel`:
-    training seeds (3). `rollout`: turns (3)."""
+    forged (300). `feet`: tasks (30). `handover`: starts a shape (34). `liquid`: pours of each kind (5). `forge`: seeds a
+    request (3). `diversity`, `flywheel`: training seeds (3). `rollout`: turns (3)."""
     workers: int = 1
     """`briefs`, `bodies`, `scenes`, `forge`, `diversity`, `flywheel`: processes that forge. `flywheel`, `rollout`:
     threads that step worlds."""
     only: str | None = None
-    """`bodies`: the one embodiment or kind of matter to try. `flywheel`, `rollout`: the one task (clutter, drawer, stack,
-    fridge)."""
+    """`bodies`: the one embodiment or kind of matter to try. `handover`: the one thing to hand over. `flywheel`, `rollout`: the
+    one task (clutter, drawer, stack, fridge)."""
     watched: Annotated[Path | None, tyro.conf.arg(name="run")] = None
     """`scenes`: folder of a run whose scenes are watched instead."""
     agent: AgentName = "rule"
@@ -72,6 +76,12 @@ class Bench(Command):
 
             found = feet.measure(n=self.n or 30, seed=self.seed or 0, say=say)
             return Outcome(text="\n".join(feet.lines(found)), data=found)
+        if self.name == "handover":
+            from embodiedsmith.bench import handover
+
+            shapes = (self.only,) if self.only else handover.SHAPES
+            found = handover.measure(n=self.n or 34, shapes=shapes, seed=self.seed or 0, say=say)
+            return Outcome(text="\n".join(handover.lines(found)), data=found)
         if self.name == "liquid":
             from embodiedsmith.bench import liquid
 

@@ -119,7 +119,7 @@ class CollisionChecker(Space):
 
     def sync(self) -> None:
         """Take over the world's present positions."""
-        self.data.qpos[:] = self._world.data.qpos
+        self.data.qpos[:] = self._world.positions()
 
     def set_arm(self, arm: int, joints: tf.Float, closing: float | None = None) -> None:
         """Imagine another arm at joints (n,), until the next `sync`, and its fingers at a closing, 0 open to 1 closed."""

@@ -12,12 +12,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from embodiedsmith.embodiments.description import Gripper
 from embodiedsmith.motion.collision import TOUCH, CollisionChecker, Hit
 from embodiedsmith.motion.detours import detour
 from embodiedsmith.motion.errors import MotionError
 from embodiedsmith.motion.kinematics import Kinematics, Solution, kinematics
+from embodiedsmith.motion.mistaken import MistakenWorld
 from embodiedsmith.motion.operators import Step
 from embodiedsmith.motion.paths import Region, plan
 from embodiedsmith.motion.pushing import PUSHED, Pushing
@@ -70,11 +72,18 @@ class Controller:
         session: A session that has been reset.
         rng: Draws of planners and ties; derived from the episode's seed.
         pushing: What leads its arms astray now and then; None: nothing.
+        beside: How far from its true place it takes some things to be; see `MistakenWorld`.
     """
 
-    def __init__(self, session: Session, rng: np.random.Generator, pushing: Pushing | None = None) -> None:
+    def __init__(
+        self,
+        session: Session,
+        rng: np.random.Generator,
+        pushing: Pushing | None = None,
+        beside: Mapping[str, ArrayLike] | None = None,
+    ) -> None:
         self.session = session
-        self.world = session.world
+        self.world = MistakenWorld(session.world, beside) if beside else session.world
         self.rng = rng
         self._pushing = pushing
         self.robot = self.world.robot

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from embodiedsmith.motion import symbolic
 from embodiedsmith.motion.controller import Controller
@@ -27,13 +29,19 @@ FINAL = ("goal.timeout", "reorient.dropped")
 REST = 40  # control steps to wait for the goal to hold at rest
 
 
-def demonstrate(session: Session, rng: np.random.Generator, pushing: Pushing | None = None) -> Recording:
+def demonstrate(
+    session: Session,
+    rng: np.random.Generator,
+    pushing: Pushing | None = None,
+    beside: Mapping[str, ArrayLike] | None = None,
+) -> Recording:
     """Reset the session with `rng` and do its task. Never raises for a failed attempt: the recording says what failed.
 
     Args:
         session: A session; it is reset here.
         rng: The attempt's generator: first the reset's draws, then the planners'.
         pushing: What leads the arms astray now and then; None: nothing.
+        beside: How far [m] from its true place it takes some things to be, each in its own frame, shape (3,); see `mistaken`.
 
     Raises:
         SettleError: the scene does not come to rest, so that there is nothing to attempt.
@@ -41,20 +49,26 @@ def demonstrate(session: Session, rng: np.random.Generator, pushing: Pushing | N
     started = time.perf_counter()
     session.reset(rng)
     seconds = time.perf_counter() - started
-    recording = complete(session, rng, pushing)
+    recording = complete(session, rng, pushing, beside)
     return replace(recording, cost={"reset_seconds": seconds, **recording.cost})
 
 
-def complete(session: Session, rng: np.random.Generator, pushing: Pushing | None = None) -> Recording:
+def complete(
+    session: Session,
+    rng: np.random.Generator,
+    pushing: Pushing | None = None,
+    beside: Mapping[str, ArrayLike] | None = None,
+) -> Recording:
     """Do what is left of the session's task from where its attempt has come, whoever acted before; else as `demonstrate`.
 
     Args:
         session: A session with an attempt in progress, in a world that is well; it is finished here.
         rng: The attempt's generator, for the planners' draws.
         pushing: As for `demonstrate`.
+        beside: As for `demonstrate`.
     """
     started = time.perf_counter()
-    control = Controller(session, rng, pushing)
+    control = Controller(session, rng, pushing, beside)
     failure: Failure | None = None
     with suppress(WorldFault):  # the session holds it
         failure = _pursue(control)

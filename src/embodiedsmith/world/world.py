@@ -756,6 +756,10 @@ class World:
         """The owners that are the two opposed sides of an arm's gripper."""
         return f"finger_{2 * arm}", f"finger_{2 * arm + 1}"
 
+    def positions(self) -> tf.Float:
+        """The engine's generalized positions now, shape (nq,), a copy."""
+        return np.array(self.data.qpos)
+
     def item_pose(self, item: str, body: str = "root") -> tf.Float:
         """World pose (4, 4) of an item's body."""
         if item in self.loose:

@@ -81,6 +81,8 @@ class Needs:
     """Fixed things that the task works on, without moving any part of them: where the hand must get all over."""
     cleared: tuple[tuple[str, str], ...] = ()
     """Free things that the start puts before furniture whose parts are moved, each with that: the robot puts them elsewhere."""
+    hands: tuple[tuple[str, str], ...] = ()
+    """Things that the goal says which hand has them, each with the name of the arm that takes it first."""
 
     def joints(self, item: str) -> frozenset[str]:
         """Joints of an item that the task moves, or may."""
@@ -93,6 +95,9 @@ class Needs:
         return any(p.item == item for p in self.parts) or any(item in t.others for t in self.targets)
 
 
+HANDS = {"in_left_hand": "left", "in_right_hand": "right"}
+"""Predicates that say which hand has their first argument, with the name of its arm."""
+
 NOTHING = Needs(handled=frozenset(), targets=(), parts=())
 """What a layout that does not know the task looks to."""
 
@@ -104,6 +109,7 @@ def read(scenario: Scenario, built: dict[str, Asset]) -> Needs:
     worked: set[str] = set()
     parts: dict[Part, None] = {}
     targets: list[Target] = []
+    hands: dict[str, str] = {}
     options = _options(scenario.task.goal)
     for predicate, wanted in _signed(scenario.task.goal, True):
         names = [split_reference(a) for a in predicate.args]
@@ -123,6 +129,8 @@ def read(scenario: Scenario, built: dict[str, Asset]) -> Needs:
             }
         elif predicate.name in MOVING and not scene[first].fixed:
             handled.add(first)
+            if wanted and predicate.name in HANDS:
+                hands.setdefault(first, HANDS[predicate.name])
             if rest and wanted and _places(predicate.name):
                 place, place_part = rest[0]
                 second = rest[1][0] if len(rest) > 1 else None
@@ -151,7 +159,7 @@ def read(scenario: Scenario, built: dict[str, Asset]) -> Needs:
             targets.append(Target(item=name, place=carrier, part=scene[name].support, relation="on"))
     return Needs(
         handled=frozenset(handled), targets=tuple(dict.fromkeys(targets)), parts=tuple(parts), worked=frozenset(worked),
-        cleared=cleared,
+        cleared=cleared, hands=tuple(hands.items()),
     )  # fmt: skip
 
 

@@ -60,13 +60,13 @@ def point_excess(attempt: Attempt, item: str, point: Float) -> float:
     """By how much [m] a point is beyond where the robot grasps, for a thing that the task concerns; negative: within."""
     if not attempt.anticipate or not attempt.robot.base.stands or not attempt.needs.concerns(item):
         return ANYWHERE
-    return _outside(distance(attempt, point), grasp_reach(attempt), 0.04 * attempt.comfort)
+    return _outside(distance(attempt, point, item), grasp_reach(attempt), 0.04 * attempt.comfort)
 
 
 def _thing(attempt: Attempt, item: Item, T: Float) -> float:
     """For a free item: whether it can be grasped where it is, which is only asked of what the task concerns."""
     if attempt.robot.base.stands:
-        away = distance(attempt, T[:3, 3])
+        away = distance(attempt, T[:3, 3], item.id)
         if not attempt.needs.concerns(item.id):
             return attempt.robot.work[0] - KEEP_OUT - away
         comfort = 0.04 * attempt.comfort
@@ -180,10 +180,18 @@ def _outside(value: float, span: tuple[float, float], play: float) -> float:
     return max(span[0] + play - value, value - span[1] + play)
 
 
-def distance(attempt: Attempt, point: Float) -> float:
-    """Horizontal distance [m] of a world point from the robot's base; of several arms, from where the nearest is mounted."""
+def distance(attempt: Attempt, point: Float, item: str | None = None) -> float:
+    """Horizontal distance [m] of a world point from the robot's base.
+
+    Of several arms, from where the nearest is mounted, or the one that is to take `item`, which is there.
+    """
     local = apply(_from_base(attempt.base), np.asarray(point, dtype=np.float64)[None, :3])[0]
-    return min(math.dist(local[:2], mount) for mount in mounts(attempt.robot.name))
+    names = [arm.name for arm in attempt.robot.arms]
+    hand = dict(attempt.needs.hands).get(item) if item is not None and len(names) > 1 else None
+    from_there = mounts(attempt.robot.name)
+    if hand in names:
+        from_there = from_there[names.index(hand) :][:1]
+    return min(math.dist(local[:2], mount) for mount in from_there)
 
 
 @lru_cache(maxsize=16)
