@@ -153,6 +153,22 @@ def test_an_arm_sees_the_fingers_of_the_other() -> None:
     assert robot.checker.hit(there[0]) is not None
 
 
+def test_an_arm_that_stays_near_home_is_seen_where_it_is() -> None:
+    world = World(table(LIFTED))
+    session = Session(world)
+    session.reset(np.random.default_rng(0))
+    robot = Controller(session, np.random.default_rng(0))
+    at, home = world.robot_qpos[world.arm_slices[1]], kinematics("aloha", 1).home
+    robot.look()
+    assert np.array_equal(robot.checker.data.qpos[at], world.data.qpos[at])
+    assert 0.005 < np.abs(world.data.qpos[at] - home).max() < 0.03
+    robot.park_others(stage="test")
+    assert session.steps == 0  # so near is home
+    world.command[world.arm_slices[1]] += 0.2
+    robot.look()
+    assert np.array_equal(robot.checker.data.qpos[at], home)  # where it goes before the other moves
+
+
 def test_two_arms_come_close_at_once_without_touching() -> None:
     world = World(table(LIFTED, y=0.0, tray=0.5))
     session = Session(world)

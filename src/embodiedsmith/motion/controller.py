@@ -157,10 +157,15 @@ class Controller:
             if arm == mine or load is not None:
                 continue
             self.use(arm)
-            if np.abs(self.joints - self.kin.home).max() > ALIKE:
+            if self._strayed(arm):
                 self.look()
                 self.reach(self.kin.home, stage=stage)
         self.use(mine)
+
+    def _strayed(self, arm: int) -> bool:
+        """Whether an arm is commanded to somewhere else than home, which attempts begin near."""
+        off = self.world.command[self.world.arm_slices[arm]] - kinematics(self.robot.name, arm).home
+        return bool(np.abs(off).max() > ALIKE)
 
     @property
     def hand(self) -> Gripper:
@@ -269,12 +274,13 @@ class Controller:
     def look(self) -> None:
         """Take the world as it is now into the checker: what is held, how far the fingers are open, nothing allowed.
 
-        Other arms with empty hands count as at home, where they go before this one moves; see `park_others`.
+        Other arms with empty hands count as at home when they are somewhere else, for they go there before this one moves; see
+        `park_others`.
         """
         self.checker.sync()
         self._T_planned = self.base_pose()
         for arm, load in enumerate(self.loads):
-            if arm != self.index and load is None:
+            if arm != self.index and load is None and self._strayed(arm):
                 self.checker.set_arm(arm, kinematics(self.robot.name, arm).home)
         if self._imagined is not None:
             self.checker.set_base(self._imagined)
