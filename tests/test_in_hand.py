@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from embodiedsmith import assets
+from embodiedsmith.bench.hand import CUBE, in_hand
 from embodiedsmith.forge.agents import get
 from embodiedsmith.forge.certificate import LEAST_MISSES
 from embodiedsmith.forge.language import CannotBe, read
@@ -22,14 +23,10 @@ from embodiedsmith.motion.skills import reorient
 from embodiedsmith.spec import (
     AssetSpec,
     Brief,
-    EmbodimentSpec,
     Item,
-    Pose,
     Predicate,
     Randomization,
     Scenario,
-    SceneSpec,
-    TaskSpec,
 )
 from embodiedsmith.tasks import Session, check_text, replay
 from embodiedsmith.tasks.goal import GoalMonitor
@@ -39,22 +36,11 @@ from embodiedsmith.world import CompileError, World
 from embodiedsmith.world import transforms as tf
 from embodiedsmith.world.compile import palm_pose
 
-TABLE = assets.build(AssetSpec(category="table")).affordances.support().pose.position[2]
-BLOCK = AssetSpec(category="block", params={"length": 0.065, "width": 0.065, "height": 0.065})
 GOAL = Predicate(name="reoriented", args=("block",))
 
 
 def scene(robot: str = "ur5e_leap", goal: Predicate = GOAL, random: Randomization | None = None) -> Scenario:
-    items = (
-        Item(id="table", asset=AssetSpec(category="table"), pose=Pose.planar(0.6, 0.0), fixed=True),
-        Item(id="block", asset=BLOCK, relation="held", pose=Pose()),
-    )
-    return Scenario(
-        scene=SceneSpec(items=items),
-        task=TaskSpec(goal=goal, horizon=40.0, hold_steps=20),
-        embodiment=EmbodimentSpec(name=robot, base=Pose.planar(0.0, 0.0, TABLE)),
-        randomization=Randomization() if random is None else random,
-    )
+    return in_hand(CUBE, robot, goal, random)
 
 
 @lru_cache(maxsize=1)
@@ -90,7 +76,7 @@ def test_a_robot_without_such_a_hand_holds_nothing_at_the_start() -> None:
     with pytest.raises(CompileError, match="held: the robot has no hand that things lie in"):
         World(scene("panda"))
     with pytest.raises(ValueError, match="is held: the robot carries it"):
-        Item(id="block", asset=BLOCK, relation="held", parent="table")
+        Item(id="block", asset=CUBE, relation="held", parent="table")
 
 
 def test_held_by_its_start_the_goal_counts_the_whole_orientation() -> None:
@@ -137,7 +123,7 @@ def test_what_is_turned_but_moves_has_not_been_turned() -> None:
 
 @pytest.mark.parametrize(("angle", "fault"), [(0.1, "needs an angle"), (3.0, "needs an angle")])
 def test_angles_that_fingers_do_not_turn_are_refused(angle: float, fault: str) -> None:
-    (said,) = predicate("reoriented").faults({"block": assets.build(BLOCK)}, ("block",), {"angle": angle})
+    (said,) = predicate("reoriented").faults({"block": assets.build(CUBE)}, ("block",), {"angle": angle})
     assert fault in said
 
 

@@ -6,31 +6,15 @@ import numpy as np
 import pytest
 
 from embodiedsmith import assets
+from embodiedsmith.bench.hand import PARTS, turning
 from embodiedsmith.forge.certificate import LEAST_MISSES
 from embodiedsmith.motion.articulation import Articulation, plan_arc
 from embodiedsmith.motion.controller import Controller
 from embodiedsmith.motion.demonstrator import demonstrate
-from embodiedsmith.spec import AssetSpec, EmbodimentSpec, Item, Pose, Predicate, Randomization, Scenario, SceneSpec, TaskSpec
+from embodiedsmith.spec import AssetSpec
 from embodiedsmith.tasks.registry import predicate
 from embodiedsmith.tasks.session import Session
 from embodiedsmith.world import World
-
-TABLE = assets.build(AssetSpec(category="table")).affordances.support().pose.position[2]
-PARTS = {"knob": "knob.knob", "faucet": "faucet.lever"}
-
-
-def scene(category: str, robot: str, goal: str = "turned", start: float = 0.0, x: float = 0.0, y: float = 0.0) -> Scenario:
-    part = PARTS[category].split(".")[1]
-    thing = Item(
-        id=category, asset=AssetSpec(category=category), parent="table", pose=Pose.planar(x, y), joints={part: start}, fixed=True
-    )
-    table = Item(id="table", asset=AssetSpec(category="table"), pose=Pose.planar(0.6, 0.0), fixed=True)
-    return Scenario(
-        scene=SceneSpec(items=(table, thing)),
-        task=TaskSpec(goal=Predicate(name=goal, args=(PARTS[category],)), horizon=30.0),
-        embodiment=EmbodimentSpec(name=robot, base=Pose.planar(0.0, 0.0, TABLE)),
-        randomization=Randomization(position=0.0, yaw=0.0),
-    )
 
 
 @pytest.mark.parametrize(
@@ -41,7 +25,7 @@ def scene(category: str, robot: str, goal: str = "turned", start: float = 0.0, x
     ],
 )  # fmt: skip
 def test_knobs_and_levers_are_turned_in_physics(category: str, robot: str, goal: str, start: float) -> None:
-    world = World(scene(category, robot, goal, start, x=-0.08, y=0.06))
+    world = World(turning(category, robot, goal, start=start, at=(-0.08, 0.06)))
     recording = demonstrate(Session(world), np.random.default_rng(0))
     assert recording.outcome == "success", recording.failure
     turn = world.joint(PARTS[category])[0]
@@ -50,7 +34,7 @@ def test_knobs_and_levers_are_turned_in_physics(category: str, robot: str, goal:
 
 
 def test_the_hand_turns_with_a_knob_and_stays_on_its_axis() -> None:
-    session = Session(World(scene("knob", "panda")))
+    session = Session(World(turning("knob", "panda", "turned")))
     session.reset(np.random.default_rng(0))
     control = Controller(session, np.random.default_rng(0))
     part = Articulation(control, PARTS["knob"])
@@ -62,7 +46,7 @@ def test_the_hand_turns_with_a_knob_and_stays_on_its_axis() -> None:
 
 
 def test_a_lever_cannot_be_pushed_shut_against_its_face() -> None:
-    session = Session(World(scene("faucet", "panda", "closed", 0.8)))
+    session = Session(World(turning("faucet", "panda", "closed", start=0.8)))
     session.reset(np.random.default_rng(0))
     part = Articulation(Controller(session, np.random.default_rng(0)), PARTS["faucet"])
     assert not part.pushable
@@ -71,7 +55,7 @@ def test_a_lever_cannot_be_pushed_shut_against_its_face() -> None:
 
 @pytest.mark.parametrize(("turn", "margin"), [(0.0, -1.2), (1.19, -0.01), (1.3, 0.1)])
 def test_the_margin_of_turned_is_the_angle_that_is_left(turn: float, margin: float) -> None:
-    world = World(scene("knob", "panda"))
+    world = World(turning("knob", "panda", "turned"))
     world.reset(np.random.default_rng(0))
     world.data.qpos[world.joint_qpos["knob.knob"]] = turn
     assert predicate("turned").margin(world, ("knob.knob",)) == pytest.approx(margin, abs=1e-6)
@@ -79,7 +63,7 @@ def test_the_margin_of_turned_is_the_angle_that_is_left(turn: float, margin: flo
 
 @pytest.mark.parametrize("angle", [0.4, 1.2])
 def test_a_turn_alone_has_near_misses_enough_for_a_certificate(angle: float) -> None:
-    world = World(scene("knob", "panda"))
+    world = World(turning("knob", "panda", "turned"))
     world.reset(np.random.default_rng(0))
     kind = predicate("turned")
     params = kind.resolve({"angle": angle})

@@ -16,9 +16,10 @@ from embodiedsmith.spec.scenario import AgentName, Mode
 
 @dataclass(frozen=True, kw_only=True)
 class Bench(Command):
-    """Run a benchmark: `speed` measures steps, episodes, frames and memory on one core of this machine; `briefs` tries everyday
-    sentences over many seeds and counts which give verified demonstrations, `bodies` sentences for every embodiment and kind of
-    matter; `feet` lets the humanoid on its own feet pick and place, and watches its balance; `handover` has one arm hand
+    """Run a benchmark: `speed` measures steps, episodes, frames and memory on one core of this machine; `briefs` tries
+    everyday sentences over many seeds and counts which give verified demonstrations, `bodies` sentences for every embodiment
+    and kind of matter; `feet` lets the humanoid on its own feet pick and place, and watches its balance; `hand` lets the
+    many-fingered hand hold things while it is shaken, turn a cube in it, and turn knobs and taps; `handover` has one arm hand
     things to the other, both mistaken about where they are; `liquid` shakes and turns over a closed cup, and pours; `scenes`
     watches whether scenes of autonomous mode stay at rest; `language` asks an agent fixed requests in English and Chinese and
     counts which it understands; `forge` forges fixed requests of one to many skills in every mode at equal budget, then
@@ -28,15 +29,15 @@ class Bench(Command):
 
     name: Positional[
         Literal[
-            "speed", "briefs", "bodies", "feet", "handover", "liquid", "scenes", "language", "forge", "diversity", "flywheel",
-            "rollout",
+            "speed", "briefs", "bodies", "feet", "hand", "handover", "liquid", "scenes", "language", "forge", "diversity",
+            "flywheel", "rollout",
         ]
     ]  # fmt: skip
     """Which benchmark."""
     n: Annotated[int | None, tyro.conf.arg(name="episodes", aliases=("-n",))] = None
     """`speed`: accepted episodes to measure each rate over (30). `briefs`, `bodies`: seeds a sentence (10). `scenes`: scenes
-    forged (300). `feet`: tasks (30). `handover`: starts a shape (34). `liquid`: pours of each kind (5). `forge`: seeds a
-    request (3). `diversity`, `flywheel`: training seeds (3). `rollout`: turns (3)."""
+    forged (300). `feet`: tasks (30). `hand`: attempts of each deed (20). `handover`: starts a shape (34). `liquid`: pours of
+    each kind (5). `forge`: seeds a request (3). `diversity`, `flywheel`: training seeds (3). `rollout`: turns (3)."""
     workers: int = 1
     """`briefs`, `bodies`, `scenes`, `forge`, `diversity`, `flywheel`: processes that forge. `flywheel`, `rollout`:
     threads that step worlds."""
@@ -76,6 +77,11 @@ class Bench(Command):
 
             found = feet.measure(n=self.n or 30, seed=self.seed or 0, say=say)
             return Outcome(text="\n".join(feet.lines(found)), data=found)
+        if self.name == "hand":
+            from embodiedsmith.bench import hand
+
+            found = hand.measure(n=self.n or 20, seed=self.seed or 0, say=say)
+            return Outcome(text="\n".join(hand.lines(found)), data=found)
         if self.name == "handover":
             from embodiedsmith.bench import handover
 
