@@ -9,27 +9,34 @@ from task_worlds import STILL, TABLE, p
 
 from embodiedsmith import assets
 from embodiedsmith.forge import agents
+from embodiedsmith.forge.agents import Case
 from embodiedsmith.forge.language import read
+from embodiedsmith.forge.layout import needs
+from embodiedsmith.forge.repairs.build import resize
+from embodiedsmith.forge.repairs.view import View
 from embodiedsmith.motion import MotionError, symbolic
 from embodiedsmith.motion.controller import Controller
-from embodiedsmith.motion.pinching import neighbours, pinch, release
+from embodiedsmith.motion.pinching import hands, neighbours, pinch, release
 from embodiedsmith.motion.skills import skills
 from embodiedsmith.runtime.errors import SmithError
 from embodiedsmith.spec import (
+    Asked,
     AssetSpec,
     Brief,
     EmbodimentSpec,
+    Finding,
     Goal,
     Item,
     Pose,
     Predicate,
     Randomization,
+    Resize,
     Scenario,
     SceneSpec,
     TaskSpec,
 )  # fmt: skip
 from embodiedsmith.tasks import GoalMonitor, Session, instruction, predicate
-from embodiedsmith.tasks.cloths import corners, creased, flat, hanging
+from embodiedsmith.tasks.cloths import area, corners, creased, edges, flat, hanging, outline, sides
 from embodiedsmith.world import World, WorldFault
 from embodiedsmith.world.sheets import LEFT
 
@@ -102,6 +109,12 @@ def halved(made: World) -> np.ndarray:
     a, _, c, _ = corners(matter.grid)
     along = (spread[c] - spread[a]) / np.linalg.norm(spread[c] - spread[a])
     return creased(spread, spread.mean(axis=0), along)
+
+
+def ratio(made: World) -> float:
+    """Area of the towel seen from above, as a part of that of the flat one."""
+    x, y = sides(made.assets["towel"])
+    return area(outline(made.matter("towel"))) / (x * y)
 
 
 # ---------------------------------------------------------------------- the sheet
@@ -216,6 +229,20 @@ def test_the_points_beside_a_point_are_those_of_its_row_and_column() -> None:
     assert sorted(neighbours(grid, 11)) == [7, 10]
     for point in range(12):
         assert all(point in neighbours(grid, other) for other in neighbours(grid, point))
+
+
+def test_fingers_close_across_an_edge_and_never_along_it() -> None:
+    made = World(moved(-0.1, 0.0, 0.4))
+    control = start(made)
+    matter, points = made.assets["towel"].matter, made.matter("towel")
+    assert matter is not None
+    for edge in edges(matter.grid):
+        inwards = points[edge.opposite] - points[edge.middle]
+        across = [abs(float(T[:3, 1] @ inwards)) / np.linalg.norm(inwards) for T in hands(control, "towel", edge.middle)]
+        assert min(across) > 0.85 and max(across) > 0.99
+    a, _, _, d = corners(matter.grid)
+    inwards = (points[d] - points[a]) / np.linalg.norm(points[d] - points[a])
+    assert max(abs(float(T[:3, 1] @ inwards)) for T in hands(control, "towel", a)) < 0.8
 
 
 @pytest.mark.slow
@@ -344,6 +371,31 @@ def test_what_has_no_shape_of_its_own_is_refused_where_a_shape_is_needed() -> No
 # ---------------------------------------------------------------------- skills
 
 
+def test_a_fold_stays() -> None:
+    made = World(scenario())
+    made.reset(np.random.default_rng(0))
+    lay(made, halved(made))
+    assert ratio(made) < 0.6
+    for _ in range(60):
+        made.step(made.command)
+    assert ratio(made) <= 0.65 and predicate("folded").margin(made, ("towel",)) > 0.01
+    assert made.speed() < 0.01, "folded cloth rests"
+    assert made.matter("towel")[:, 2].min() > TABLE and made.overlaps(0.003) == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(10))
+def test_a_towel_that_the_robot_folds_is_half_as_large_and_stays_so_for_twenty_seconds(seed: int) -> None:
+    made = World(scenario(random=Randomization(position=0.03, yaw=0.4)))
+    skills()["fold"].run(start(made, seed), ("towel", "table.top"), ())
+    for _ in range(400):
+        made.step(made.command)
+        assert ratio(made) <= 0.65
+    assert predicate("folded").margin(made, ("towel",)) > 0
+    assert made.speed() < 0.01
+    assert made.matter("towel")[:, 2].min() > TABLE and made.overlaps(0.003) == {}
+
+
 @pytest.mark.slow
 def test_fold_is_planned_and_folds() -> None:
     made = World(scenario())
@@ -447,3 +499,38 @@ def test_what_cannot_be_hung_or_lies_there_already_is_said() -> None:
         with pytest.raises(SmithError) as caught:
             agents.get("rule").propose(Brief(text=brief), np.random.default_rng(0))
         assert reason in str(caught.value)
+
+
+# ---------------------------------------------------------------------- scenes
+
+
+def test_a_cloth_that_is_to_cover_something_reaches_past_it_unless_sizes_are_said() -> None:
+    def over(brief: str, seed: int) -> float:
+        scene = agents.get("rule").propose(Brief(text=brief), np.random.default_rng(seed)).scenario.scene
+        cloth, item = (np.sort(assets.build(thing.asset).size[:2]) for thing in scene.items[1:3])
+        return float((cloth - item).min()) / 2
+
+    for brief in ("put the towel over the box", "cover the bowl with the napkin", "cover the plate with the towel"):
+        found = [over(brief, seed) for seed in range(5)]
+        assert min(found) > 0.04 and len(set(found)) == 5, brief
+    assert over("put the small towel over the small box", 0) < 0.03
+
+
+def test_what_is_to_be_covered_is_in_reach_and_repairs_make_it_smaller_or_the_cloth_larger() -> None:
+    made = scenario(p("covers", "towel", "bowl"))
+    things = {item.id: assets.build(item.asset) for item in made.scene.items}
+    assert needs.read(made, things).concerns("bowl") and not needs.read(scenario(), things).concerns("bowl")
+    finding = Finding(code="execution.drape", severity="error", subjects=("towel", "bowl"), message="does not cover it")
+    case = Case(
+        brief=Brief(text="cover the bowl with the towel"), scenario=made, findings=(finding,),
+        asked=Asked(goal=made.task.goal), allowed=frozenset({"resize"}),
+    )  # fmt: skip
+    changed = set()
+    for edits, _ in resize(View(case), (finding,), np.random.default_rng(0)):
+        for edit in edits:
+            assert isinstance(edit, Resize)
+            spec = made.scene.item(edit.item).asset.model_copy(update={"params": edit.params, "size": edit.size})
+            larger = assets.build(spec).size[:2] > things[edit.item].size[:2]
+            assert larger.all() if edit.item == "towel" else not larger.any()
+            changed.add(edit.item)
+    assert changed == {"towel"}, "the brief says how large the bowl is"

@@ -30,8 +30,10 @@ ABOVE = 0.08
 """[m] Straight down before the pinch, straight up after letting go."""
 INSET, EDGE_INSET = 0.004, 0.009
 """[m] From a corner, and from the middle of an edge, to where it is pinched, inwards."""
-TURNS = (0.0, 0.4, -0.4, 0.8, -0.8, np.pi / 2)
-"""[rad] by which the closing direction is turned away from the best one."""
+TURNS, EDGE_TURNS = (0.0, 0.4, -0.4, 0.8, -0.8), (0.0, 0.25, -0.25, 0.5, -0.5)
+"""[rad] by which the closing direction is turned away from the best one, at a corner and along an edge. Of 8 to 12 pinches each
+way, all held to 0.8 at corners and half at 1.1, all held to 0.5 along edges and three of four at 0.6; fingers that close along an
+edge, both on the cloth, slide over it."""
 SLOW = 0.2
 """Fraction of the joint limits for rising out of cloth: fast, it is drawn along."""
 SETTLED = 4
@@ -82,7 +84,7 @@ def hands(control: Controller, item: str, point: int) -> Iterator[tf.Float]:
     at = points[point] + (INSET if corner else EDGE_INSET) * inwards
     at[2] = points[point][2] - PRESS + tip(control)
     closing = np.array([-inwards[1], inwards[0], 0.0]) if corner else inwards
-    for turn, flip in product(TURNS, (1.0, -1.0)):
+    for turn, flip in product(TURNS if corner else EDGE_TURNS, (1.0, -1.0)):
         yield downward(at, flip * (tf.turn_z(turn)[:3, :3] @ closing))
 
 

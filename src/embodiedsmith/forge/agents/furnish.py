@@ -42,6 +42,11 @@ FULL, HEAPED, BRIMFUL = 0.5, 0.6, 0.7
 """Shares of what holds a liquid, and of what it is poured into, that it fills; and of both where that is to be filled."""
 TALL = 0.165
 """Height of a jug to fill things from [m]."""
+OVERHANG = 0.05
+"""[m] By which a cloth reaches past what it is laid over, all round: it is laid by one point of an edge, and comes to lie a few
+centimetres off."""
+WIDER, NARROWER = 1.2, 0.8
+"""Factors on the usual dimensions of cloth that is laid over something, and of that, where it would reach less far."""
 TWIN = 0.3
 """Chance that one of them is the like of a thing whose colour was said, in another colour."""
 
@@ -75,6 +80,7 @@ class Furnishing:
                 self._heap(thing, thing.place[1].thing.asset)
         self._lay_down()
         self._name()
+        self._spread()
         self._fit()
         self.others = self._lying_about()
         self._name()
@@ -248,6 +254,16 @@ class Furnishing:
             for thing, (params, size) in before.items():
                 thing.params, thing.size = params, size
 
+    def _spread(self) -> None:
+        """A larger cloth where it would hardly reach past what it is laid over, and then a smaller thing under it."""
+        for effect in self.effects:
+            if effect.name == "covers":
+                cloth, item = (ref.thing for ref in effect.args)
+                for thing, factor in ((cloth, WIDER), (item, NARROWER)):
+                    if thing not in self.sized and _overhang(cloth.asset, item.asset) < OVERHANG:
+                        self._resize(thing, None)
+                        self._try(thing, _scaled(categories()[thing.category], factor * float(self.rng.uniform(*SCALE))))
+
     def _resize(self, thing: Thing, size: Size | None) -> None:
         """Give a thing its usual dimensions at a size word, unless the brief says its size."""
         if thing in self.sized:
@@ -358,6 +374,11 @@ def _room(asset: Asset) -> float:
         return 0.0
     x, y, z = cavities[0].size
     return 1000 * x * y * z * (np.pi / 4 if cavities[0].shape == "disc" else 1.0)
+
+
+def _overhang(cloth: Asset, item: Asset) -> float:
+    """How far a cloth reaches past a thing under its middle, at the narrowest [m]."""
+    return float((np.sort(cloth.size[:2]) - np.sort(item.size[:2])).min()) / 2
 
 
 def _narrowest(asset: Asset) -> float:

@@ -78,7 +78,7 @@ class Needs:
     parts: tuple[Part, ...]
     """Parts of furniture that are used."""
     worked: frozenset[str] = frozenset()
-    """Fixed things that the task works on, without moving any part of them: where the hand must get all over."""
+    """Things that the task works on, without taking hold of them or moving any part: where the hand must get all over."""
     cleared: tuple[tuple[str, str], ...] = ()
     """Free things that the start puts before furniture whose parts are moved, each with that: the robot puts them elsewhere."""
     hands: tuple[tuple[str, str], ...] = ()
@@ -129,6 +129,8 @@ def read(scenario: Scenario, built: dict[str, Asset]) -> Needs:
             }
         elif predicate.name in MOVING and not scene[first].fixed:
             handled.add(first)
+            if wanted and predicate.name == "covers":
+                worked |= {item for item, _ in rest}
             if wanted and predicate.name in HANDS:
                 hands.setdefault(first, HANDS[predicate.name])
             if rest and wanted and _places(predicate.name):

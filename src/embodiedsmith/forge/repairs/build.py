@@ -21,7 +21,7 @@ SURFACES = ("table", "counter")
 
 
 def resize(view: View, findings: tuple[Finding, ...], rng: np.random.Generator) -> Iterator[Proposed]:
-    """What is too large made smaller; what holds or carries it made larger."""
+    """What is too large made smaller; what holds, carries or is to cover it made larger."""
     for finding in findings:
         named = view.subjects([finding])
         if finding.code == "geometry.too_large" and len(named) > 1:
@@ -32,6 +32,8 @@ def resize(view: View, findings: tuple[Finding, ...], rng: np.random.Generator) 
         holders += [view.items[i.parent] for i in named[:1] if i.parent is not None]
         larger = [i for i in dict.fromkeys(h.id for h in holders) if _holds(view, view.items[i])]
         smaller = [i.id for i in named if not i.fixed]
+        if len(named) > 1 and (matter := assets.build(named[0].asset).matter) is not None and matter.kind == "cloth":
+            larger, smaller = smaller[:1], smaller[1:]  # what is to be laid over the other
         crowd = _crowd(view, named[0]) if named else []
         for down in SMALLER:
             less = [edit for name in crowd if (edit := _scaled(view.items[name], down)) is not None]

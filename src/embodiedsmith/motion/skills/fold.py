@@ -62,7 +62,8 @@ def run(control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...]) 
         control.wait(WAIT)
         if margin() > SURE:
             return
-        control.session.note("recovery", (item,), f"{item} is not folded yet, margin {100 * margin():.1f} cm")
+        if k + 1 >= len(first):
+            control.session.note("recovery", (item,), f"{item} is not folded yet, margin {100 * margin():.1f} cm")
     if margin() <= 0:
         raise MotionError(
             "fold.effect", f"{item} is not folded after {MOVES} moves (margin {100 * margin():.1f} cm)",
