@@ -15,7 +15,7 @@ from embodiedsmith import embodiments
 from embodiedsmith.embodiments.actions import ActionSpace
 from embodiedsmith.learn.bodies import Bodies
 from embodiedsmith.learn.observation import Encoder, ObservationConfig
-from embodiedsmith.learn.samples import default_space, encode_episode, encode_stretches
+from embodiedsmith.learn.samples import default_space, encode_episode, encode_stretches, idle
 from embodiedsmith.learn.scenery import folded
 from embodiedsmith.learn.stages import Stages
 from embodiedsmith.learn.symmetry import order
@@ -220,12 +220,12 @@ def test_unnamed_things_that_change_places_look_the_same() -> None:
     near, far = np.array([0.45, -0.3, TABLE]), np.array([0.6, 0.3, TABLE])
     put(world, "block2", near, 0.0)
     put(world, "apple", far, 0.0)
-    before = seen(world)
+    before = seen(world, others=3)
     names = [name for name in before if "/other" in name]
     assert sum(before[name] for name in names if name.endswith("present")) == 3
     put(world, "block2", far, 0.0)
     put(world, "apple", near, 0.0)
-    after = seen(world)
+    after = seen(world, others=3)
     assert [n for n in before if "/other" not in n and before[n] != pytest.approx(after[n], abs=1e-9)] == []
     sizes = {k: vector(after, f"arm0/other{k}/size") for k in range(3)}
     apple = world.assets["apple"].size
@@ -434,14 +434,32 @@ def test_an_episode_falls_into_stretches_between_what_is_not_to_be_imitated() ->
     encoder = Encoder(world.scenario, ObservationConfig.covering([world.scenario]), world=world)
     space = ActionSpace(world.robot, default_space(vehicle=False), world.control_dt)
     episode, end = encode_episode(encoder, space, recording), recording.length
+    busy = np.flatnonzero(~idle(recording, encoder.commands(recording)))
     labels = ["policy"] * 20 + [*recording.labels[20:30], *["pushed"] * 3, *recording.labels[33:]]
     parts = encode_stretches(encoder, space, replace(recording, labels=tuple(labels)), ("policy", "pushed"))
-    for part, span, whole in zip(parts, (slice(20, 30), slice(33, end)), (False, True), strict=True):
-        assert np.array_equal(part.features, episode.features[span]) and np.array_equal(part.actions, episode.actions[span])
+    for part, (since, until), whole in zip(parts, ((20, 30), (33, end)), (False, True), strict=True):
+        rows = busy[(busy >= since) & (busy < until)]
+        assert np.array_equal(part.features, episode.features[rows]) and np.array_equal(part.actions, episode.actions[rows])
         assert part.whole is whole
     (same,) = encode_stretches(encoder, space, recording, ("policy", "pushed"))
-    assert same.whole and np.array_equal(same.actions, episode.actions)
+    assert same.whole and np.array_equal(same.actions, episode.actions[busy])
     assert encode_stretches(encoder, space, replace(recording, labels=("policy",) * end), ("policy",)) == []
+
+
+def test_waiting_is_no_lesson_but_a_hand_that_closes_is() -> None:
+    """Many moments only wait for the arm to arrive or for the goal to be held; while fingers move, or what
+    the goal measures does, a command that stays as it is means something."""
+    world, recording = demonstrated()
+    encoder = Encoder(world.scenario, ObservationConfig.covering([world.scenario]), world=world)
+    commands = encoder.commands(recording)
+    still = idle(recording, commands)
+    moved = np.abs(np.diff(recording.observations["tcp_pose"][:, :3], axis=0)).max(axis=1)
+    closing = np.abs(np.diff(recording.observations["gripper"][:, 0]))
+    assert 0.05 < still.mean() < 0.4
+    assert closing[still].max() < 0.03 and moved[still].max() < 0.01 < moved.max()
+    assert still[-world.scenario.task.hold_steps + 3 :].all(), "the goal is only held"
+    flowing = replace(recording, predicate_margins=recording.predicate_margins + 0.01 * np.arange(recording.length + 1)[:, None])
+    assert not idle(flowing, commands).any(), "something goes on that the goal measures"
 
 
 def test_six_joints_come_back_from_an_episode() -> None:

@@ -105,7 +105,7 @@ def test_what_was_constant_in_training_stays_bounded_when_it_moves() -> None:
     assert torch.allclose(seen[0], torch.zeros(3), atol=1e-6)
     assert seen[1].tolist() == [CLIP, 0.5, -CLIP] and float(seen[2, 1]) == -CLIP
     said = normalizer.restore(torch.tensor([[3.0, 40.0], [-0.5, -1.0]]))
-    assert np.allclose(said, [[0.01, 0.3], [-0.005, 0.3]])  # never beyond what was seen; a constant stays itself
+    assert np.allclose(said, [[0.01, 0.3], [-0.01, 0.3]])  # never beyond what was seen; a constant stays itself
     assert float(normalizer.action_scale[1]) == np.float32(ACTION_FLOOR)
 
 
@@ -116,6 +116,24 @@ def test_actions_come_back_from_normalised_ones() -> None:
     given = torch.from_numpy(actions.astype(np.float32))
     assert torch.allclose(normalizer.restore(normalizer.actions(given)), given, atol=1e-6)
     assert torch.allclose(normalizer.actions(given).std(dim=0, correction=0), torch.ones(4), atol=1e-3)
+
+
+def test_a_hand_that_was_only_ever_told_to_open_or_to_close_is_told_one_of_both() -> None:
+    """Half closed holds nothing: what is in between is rounded, until data show that there is something in between."""
+    closings = np.array([[0.0, 0.0], [1.0, 0.2], [0.0, 1.0], [1.0, 0.4]])
+    moments = Moments()
+    for part in (closings[:2], closings[2:]):
+        moments.add(np.zeros((2, 1)), part)
+    statistics = Moments.from_json(moments.to_json()).statistics()
+    assert statistics.action_two.tolist() == Statistics.of(np.zeros((4, 1)), closings).action_two.tolist() == [1.0, 0.0]
+    normalizer = Normalizer(1, 2)
+    normalizer.fit(statistics)
+    half = normalizer.actions(torch.tensor([[0.45, 0.45], [0.55, 0.55]]))
+    assert np.allclose(normalizer.restore(half), [[0.0, 0.45], [1.0, 0.55]])
+    normalizer.widen(Statistics.of(np.zeros((2, 1)), closings[:2]))
+    assert np.allclose(normalizer.restore(half), [[0.0, 0.45], [1.0, 0.55]])
+    normalizer.widen(Statistics.of(np.zeros((3, 1)), np.array([[0.0, 0.0], [0.5, 0.5], [1.0, 1.0]])))
+    assert np.allclose(normalizer.restore(half), [[0.45, 0.45], [0.55, 0.55]])
 
 
 # ---------------------------------------------------------------------- checkpoints
@@ -172,7 +190,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], None], str]] = {
     "JSON a list": (lambda f: (f / "policy.json").write_text("[]") and None, "is a list, not an object"),
     "JSON short": (lambda f: (f / "policy.json").write_text("{}") and None, "key 'weights' is missing"),
     "other format": (_edit(format="something"), "format is 'something' where 'embodiedsmith-policy' is meant"),
-    "other version": (_edit(version=99), "version is 99 where this release reads 1"),
+    "other version": (_edit(version=99), "version is 99 where this release reads 2"),
     "outside": (_edit(weights="../weights.safetensors"), "outside the folder"),
     "content": (_edit(content={"config": {}}), "its digest differs"),
     "tensors": (_edit(tensors={}), "where the JSON says None"),

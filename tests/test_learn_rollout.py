@@ -50,7 +50,9 @@ def restless(kind: str = "bc_mlp") -> Policy:
     policy = Policy.create(config, observation.names, ActionSpace(world.robot, config.action_space).names, seed=3)
     size, largest = len(observation.names), np.array([0.02] * 3 + [0.08] * 3 + [1.0])
     mean = np.array([0.0, 0.0, 0.004, 0.0, 0.0, 0.0, 0.5])
-    policy.fit_normalizer(Statistics(np.zeros(size), np.full(size, 0.1), mean, 0.5 * largest, -largest, largest))
+    policy.fit_normalizer(
+        Statistics(np.zeros(size), np.full(size, 0.1), mean, 0.5 * largest, -largest, largest, np.zeros(len(mean)))
+    )
     return policy
 
 

@@ -31,7 +31,7 @@ from embodiedsmith.flywheel.levels import LEVELS
 from embodiedsmith.flywheel.replay import REAL, Labelled, Replay
 from embodiedsmith.flywheel.thresholds import Thresholds
 from embodiedsmith.learn.observation import Encoder, ObservationConfig
-from embodiedsmith.learn.samples import encode_episode
+from embodiedsmith.learn.samples import encode_stretches
 from embodiedsmith.learn.stages import Stages
 from embodiedsmith.runtime.errors import SmithError, UsageError
 from embodiedsmith.runtime.files import read_json, storage_errors
@@ -146,15 +146,16 @@ def take_in(
                 continue
             if episode.scenario.id not in tongues:
                 tongues[episode.scenario.id] = _tongue(episode.scenario, observation, action_space)
-            rows = encode_episode(*tongues[episode.scenario.id], episode.recording)
-            if wrong := data_faults([rows]):
+            parts = encode_stretches(*tongues[episode.scenario.id], episode.recording, ())
+            if wrong := data_faults(parts):
                 faults.append(f"episode {episode.index}: {wrong[0]}")
                 continue
             value, ran = kept[episode.index]
-            yield Labelled(
-                episode=rows, quality=value, efficiency=ran, level=LEVELS, task=task, source=REAL,
-                scenario=episode.scenario.id, attempt=episode.index,
-            )  # fmt: skip
+            for part in parts:
+                yield Labelled(
+                    episode=part, quality=value, efficiency=ran, level=LEVELS, task=task, source=REAL,
+                    scenario=episode.scenario.id, attempt=episode.index,
+                )  # fmt: skip
 
     added = replay.add(round, labelled())
     told = [

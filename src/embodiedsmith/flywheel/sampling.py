@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from embodiedsmith.flywheel.replay import REAL, Replay, ReplayConfig
-from embodiedsmith.learn.normalization import Moments, Statistics
+from embodiedsmith.learn.normalization import Moments, Statistics, joined
 from embodiedsmith.learn.sources import Batch, Source, at_rest
 from embodiedsmith.runtime.errors import UsageError
 
@@ -167,9 +167,8 @@ class Mixture:
             mean = self.shares @ means
             merged[f"{kind}_mean"] = mean
             merged[f"{kind}_std"] = np.sqrt(np.maximum(self.shares @ squares - mean**2, 0.0))
-        merged["action_low"] = np.min([s.action_low for s in found], axis=0)
-        merged["action_high"] = np.max([s.action_high for s in found], axis=0)
-        return Statistics(**merged)
+        low, high, two = joined([(s.action_low, s.action_high, s.action_two) for s in found])
+        return Statistics(**merged, action_low=low, action_high=high, action_two=two)
 
 
 def mix(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
@@ -18,8 +19,13 @@ CONSTANT = 1e-6
 """A feature whose standard deviation is below this was constant: it is centred, and keeps its own unit."""
 FEATURE_FLOOR = 1e-2
 """Least standard deviation [unit of the feature] of one that moved: a centimetre, a hundredth of a radian or of a flag."""
+ALIKE = 1e-4
+"""[unit of the action] Between values of an action that count as one."""
 ACTION_FLOOR = 1e-3
 """Least standard deviation [unit of the action] likewise: a millimetre or a milliradian in a step."""
+
+
+_RANGE = ("low", "high", "two")
 
 
 @dataclass(frozen=True)
@@ -32,6 +38,8 @@ class Statistics:
     action_std: Float
     action_low: Float
     action_high: Float
+    action_two: Float
+    """1 for what is never anything but its lowest or highest, as a gripper's that is told to open or to close, else 0."""
 
     @classmethod
     def of(cls, features: ArrayLike, actions: ArrayLike) -> Statistics:
@@ -41,7 +49,7 @@ class Statistics:
         return moments.statistics()
 
     def __iter__(self) -> Any:
-        """The six arrays in the order of the fields."""
+        """The arrays in the order of the fields."""
         return iter([getattr(self, part.name) for part in fields(self)])
 
 
@@ -54,7 +62,7 @@ class Moments:
 
     count: int = 0
     sums: dict[str, list[float]] = field(default_factory=dict)
-    """`mean_f`, `square_f` of the features, `mean_a`, `square_a`, `low`, `high` of the actions."""
+    """`mean_f`, `square_f` of the features, `mean_a`, `square_a`, `low`, `high`, `two` of the actions."""
     action_count: int = 0
 
     def add(self, features: ArrayLike, actions: ArrayLike) -> None:
@@ -65,8 +73,9 @@ class Moments:
         self.count = self._join("f", f, self.count)
         self.action_count = self._join("a", a, self.action_count)
         low, high = a.min(axis=0), a.max(axis=0)
-        self.sums["low"] = np.minimum(low, self.sums.get("low", low)).tolist()
-        self.sums["high"] = np.maximum(high, self.sums.get("high", high)).tolist()
+        two = (np.minimum(a - low, high - a) < ALIKE).all(axis=0).astype(np.float64)
+        before = [tuple(np.array(self.sums[name]) for name in _RANGE)] if _RANGE[0] in self.sums else []
+        self.sums |= {name: values.tolist() for name, values in zip(_RANGE, joined([*before, (low, high, two)]), strict=True)}
 
     def statistics(self) -> Statistics:
         """The moments of all that was taken in.
@@ -84,6 +93,7 @@ class Moments:
             action_std=np.sqrt(part["square_a"] / self.action_count),
             action_low=part["low"],
             action_high=part["high"],
+            action_two=part["two"],
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -107,8 +117,17 @@ class Moments:
         return total
 
 
+def joined(ranges: Sequence[tuple[Float, ...]]) -> tuple[Float, Float, Float]:
+    """Lowest, highest and `action_two` (see `Statistics`), each (A,), of all the data of which these are the ranges."""
+    low, high = np.min([part[0] for part in ranges], axis=0), np.max([part[1] for part in ranges], axis=0)
+    ends = np.array([part[:2] for part in ranges])  # (parts, 2, A)
+    same = (np.minimum(ends - low, high - ends) < ALIKE).all(axis=(0, 1))
+    return low, high, np.min([part[2] for part in ranges], axis=0) * same
+
+
 class Normalizer(torch.nn.Module):
-    """Features to numbers of order one within +-`CLIP`, actions likewise and back; actions never leave the range seen.
+    """Features to numbers of order one within +-`CLIP`, actions likewise and back; actions never leave the range seen, and those
+    of two values are one of them: what lies between open and closed holds nothing.
 
     All that it knows are its buffers, float32: they are saved with the weights.
     """
@@ -122,6 +141,7 @@ class Normalizer(torch.nn.Module):
             ("action_scale", actions, 1.0),
             ("action_low", actions, -torch.inf),
             ("action_high", actions, torch.inf),
+            ("action_two", actions, 0.0),
         ):
             self.register_buffer(name, torch.full((size,), value))
 
@@ -131,6 +151,7 @@ class Normalizer(torch.nn.Module):
     action_scale: Tensor
     action_low: Tensor
     action_high: Tensor
+    action_two: Tensor
 
     @property
     def fitted(self) -> bool:
@@ -147,14 +168,18 @@ class Normalizer(torch.nn.Module):
             "action_scale": np.maximum(statistics.action_std, ACTION_FLOOR),
             "action_low": statistics.action_low,
             "action_high": statistics.action_high,
+            "action_two": statistics.action_two,
         }
         for name, value in values.items():
             getattr(self, name).copy_(torch.from_numpy(value.astype(np.float32)))
 
     def widen(self, statistics: Statistics) -> None:
         """Let actions reach what new data reach; mean and scale stay, as a network that goes on learning needs."""
-        self.action_low.copy_(torch.minimum(self.action_low, torch.from_numpy(statistics.action_low.astype(np.float32))))
-        self.action_high.copy_(torch.maximum(self.action_high, torch.from_numpy(statistics.action_high.astype(np.float32))))
+        buffers = (self.action_low, self.action_high, self.action_two)
+        low, high, two = (buffer.numpy().astype(np.float64) for buffer in buffers)
+        new = (statistics.action_low, statistics.action_high, statistics.action_two)
+        for buffer, value in zip(buffers, joined([(low, high, two), new]), strict=True):
+            buffer.copy_(torch.from_numpy(value.astype(np.float32)))
 
     def features(self, features: Tensor) -> Tensor:
         """Normalised features of `features` (..., F)."""
@@ -166,4 +191,6 @@ class Normalizer(torch.nn.Module):
 
     def restore(self, actions: Tensor) -> Tensor:
         """Actions (..., A) in SI units, within the range of the data, from normalised ones."""
-        return torch.clamp(actions * self.action_scale + self.action_mean, self.action_low, self.action_high)
+        said = torch.clamp(actions * self.action_scale + self.action_mean, self.action_low, self.action_high)
+        nearest = torch.where(said - self.action_low < self.action_high - said, self.action_low, self.action_high)
+        return torch.where(self.action_two > 0, nearest, said)

@@ -44,8 +44,9 @@ class ObservationConfig(Noun):
 
     slots: int = Field(default=4, ge=1, le=16)
     """Things that the goal names."""
-    others: int = Field(default=3, ge=0, le=16)
-    """Free things that it does not name, the nearest."""
+    others: int = Field(default=0, ge=0, le=16)
+    """Free things that it does not name, the nearest. None by default: with few scenes to learn from, a network tells by them
+    which scene it is in and learns each by heart (docs/learning.md has the figures)."""
     predicates: tuple[str, ...] = ()
     """Those that goals may be made of."""
     robots: tuple[str, ...] = ()
@@ -56,7 +57,7 @@ class ObservationConfig(Noun):
     """Whether to tell where a base that drives is."""
 
     @classmethod
-    def covering(cls, scenarios: Iterable[Scenario], *, slots: int = 4, others: int = 3) -> Self:
+    def covering(cls, scenarios: Iterable[Scenario], *, slots: int = 4, others: int = 0) -> Self:
         """The least configuration in which all of these can be told."""
         given = list(scenarios)
         robots = {s.embodiment.name: embodiments.get(s.embodiment.name) for s in given}
@@ -243,6 +244,11 @@ class Encoder:
         off = commands[:, :3] - base
         lag = np.stack([cos * off[:, 0] + sin * off[:, 1], cos * off[:, 1] - sin * off[:, 0], off[:, 2]], axis=1)
         return np.hstack([seen.reshape(len(x), -1), lag])
+
+
+def is_size(name: str) -> bool:
+    """Whether a feature of that name is how large a thing is along one of its axes [m]."""
+    return name.rpartition("/")[2] in _axes("size")
 
 
 def _axes(name: str) -> tuple[str, str, str]:

@@ -36,6 +36,9 @@ class TrainConfig(Noun):
     """Decay a step of the averaged weights, which act; shorter in the first steps."""
     feature_noise: float = Field(default=0.0, ge=0)
     """Standard deviation of noise on the features, in standard deviations of each."""
+    size_noise: float = Field(default=0.5, ge=0)
+    """The same on how large things are said to be. That does not change within a scene, and each of a few scenes is known by it:
+    without, a network learns them by heart (docs/learning.md has the figures)."""
     pad_weight: float = Field(default=0.0, ge=0, le=1)
     """Weight of standing still after the end of an episode, against 1 for its steps. A flow's is always 1: its steps are all made
     from noise together, and those that were not trained would lead the others astray."""

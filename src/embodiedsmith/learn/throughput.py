@@ -86,7 +86,7 @@ def _policy(scenario: Scenario, batch: Batch) -> Policy:
     config = PolicyConfig(action_space=space.name, observation=ObservationConfig.covering([scenario]))
     policy = Policy.create(config, config.observation.names, space.names, seed=0)
     seen, said = np.ones(len(config.observation.names)), np.full(space.size, MOTION)
-    policy.fit_normalizer(Statistics(0.0 * seen, seen, 0.0 * said, said, -said, said))
+    policy.fit_normalizer(Statistics(0.0 * seen, seen, 0.0 * said, said, -said, said, 0.0 * said))
     return policy
 
 

@@ -14,6 +14,7 @@ from torch.nn import functional
 from embodiedsmith.learn.checkpoint import fill, has_checkpoint, read_checkpoint, write_checkpoint
 from embodiedsmith.learn.networks import Dropout, FlowMlp
 from embodiedsmith.learn.normalization import Statistics
+from embodiedsmith.learn.observation import is_size
 from embodiedsmith.learn.policy import Policy, one_thread
 from embodiedsmith.learn.recipe import LOG_EVERY, Curves, TrainConfig, TrainingError, rate
 from embodiedsmith.learn.sources import Batch, EpisodesSource, Source
@@ -100,6 +101,8 @@ class _Run:
             [self._weights], lr=config.lr, betas=_BETAS, weight_decay=config.weight_decay, fused=True
         )
         self._rng = generator(config.seed, "train", "batches")
+        sizes = torch.tensor([is_size(name) for name in policy.feature_names])
+        self._spread = torch.hypot(torch.full(sizes.shape, config.feature_noise), config.size_noise * sizes)
         self._noise = Generator().manual_seed(derive(config.seed, "train", "noise") % 2**63)
         for module in self._policy.network.modules():
             if isinstance(module, Dropout):
@@ -196,9 +199,9 @@ class _Run:
 
     def _inputs(self, batch: Batch) -> Tensor:
         inputs = self._policy.inputs(batch.features, batch.images)
-        if self._config.feature_noise:
-            width = len(self._policy.feature_names)
-            noise = self._config.feature_noise * torch.randn((len(inputs), width), generator=self._noise)
+        if self._spread.any():
+            width = len(self._spread)
+            noise = self._spread * torch.randn((len(inputs), width), generator=self._noise)
             inputs = inputs + functional.pad(noise, (0, inputs.shape[1] - width))
         return inputs
 
