@@ -13,7 +13,7 @@ from task_worlds import TABLE, kitchen, p
 from embodiedsmith import embodiments
 from embodiedsmith.embodiments import validate
 from embodiedsmith.forge.language import NotUnderstood, read
-from embodiedsmith.motion import demonstrate, symbolic, together
+from embodiedsmith.motion import demonstrate, placing, symbolic, together
 from embodiedsmith.motion.collision import MARGIN
 from embodiedsmith.motion.controller import Controller
 from embodiedsmith.motion.errors import MotionError
@@ -23,6 +23,7 @@ from embodiedsmith.spec import AssetSpec, EmbodimentSpec, Goal, Item, Pose, Rand
 from embodiedsmith.tasks import Recording, Session, predicate
 from embodiedsmith.tasks.goal import predicates
 from embodiedsmith.world import World
+from embodiedsmith.world import transforms as tf
 
 NOISY = Randomization(position=0.01, yaw=0.26, robot_joints=0.02)
 LIFTED, IN_TRAY = p("lifted", "thing"), p("inside", "thing", "tray")
@@ -199,7 +200,7 @@ def test_goals_at_which_arms_meet_are_refused() -> None:
 # ------------------------------------------------------------------ handing over
 
 
-@pytest.mark.parametrize("category", ["stick", "banana"])
+@pytest.mark.parametrize("category", ["stick", "banana", "spoon", "knife"])
 def test_a_thing_is_passed_from_hand_to_hand(category: str) -> None:
     world, recording = shown("passed", category)
     assert recording.outcome == "success", recording.failure
@@ -214,6 +215,22 @@ def test_what_no_arm_can_both_take_and_put_down_is_handed_over() -> None:
     assert recording.outcome == "success", recording.failure
     assert steps_of(recording) == ["pick(thing, table.top)", "hand_over(thing, right)", "place(thing, tray.inside)"]
     assert closest(world, recording.states) > 0
+
+
+def test_what_is_too_long_to_lie_across_a_tray_is_put_along_it() -> None:
+    robot = control()
+    world, T_thing = robot.world, robot.world.item_pose("thing")
+    low, high = world.assets["thing"].extents
+    box = np.array([(x, y, low[2], 1.0) for x in (low[0], high[0]) for y in (low[1], high[1])])
+    cavity, T_cavity = world.cavity("tray.inside")
+    T_tcp_item = tf.turn((1.0, 0.0, 0.0), np.pi)
+    for yaw in np.linspace(0.0, np.pi, 7):
+        load = placing.Load("thing", T_thing @ tf.turn_z(float(yaw)), T_tcp_item, 0.5)
+        spots = list(placing.inside_cavity(robot, load, "tray.inside"))
+        assert len(spots) >= 6
+        for spot in spots:
+            there = box @ (tf.inverse(T_cavity) @ spot.T_world_item).T
+            assert (np.abs(there[:, :2]) <= 0.5 * np.array(cavity.size[:2]) + 1e-9).all()
 
 
 def test_what_has_no_room_for_two_hands_is_not_handed_over() -> None:

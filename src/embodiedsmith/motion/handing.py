@@ -22,8 +22,11 @@ HEIGHTS = (0.24, 0.32, 0.17)  # [m] above the base
 YAWS = tuple(np.radians(d) for d in (0.0, 30.0, -30.0, 60.0, -60.0, 90.0, -90.0))
 """Turns of the thing about the vertical, from where its free end points at the taker."""
 TILTS = (0.0, 0.5, -0.5, 1.0)  # [rad] about its length, by which the giver's hand points away from straight down
+LEANS = (0.0, 0.6, -0.6, 1.1, -1.1, 1.57, -1.57)
+"""Turns [rad] of the taker's hand about the line between its fingertips: in the air it need not come from above, and two hands
+that lean away from each other have room on a short handle."""
 BESIDE = 0.045  # [m] between the two tool centre points at least: fingers are 2 cm wide, and need room
-MOST_MEETINGS = 40  # poses that the giver can bring the thing to, looked at for a grasp of the taker
+MOST_MEETINGS = 60  # poses that the giver can bring the thing to, looked at for a grasp of the taker
 MOST_TAKES = 60  # grasps of the taker looked at, each
 RETREAT = (0.10, 0.06, 0.035)  # [m] back along its approach, by which the giver leaves
 NEAR = 0.002  # [m] kept between the hands, and from everything else, while the taker comes
@@ -125,7 +128,7 @@ def _poses(control: Controller, giver: int, taker: int, load: Load) -> Iterator[
     pointer = free_end if np.hypot(*free_end[:2]) > 0.02 else length
     level = np.hypot(pointer[0], pointer[1]) > 0.02
     turn = np.arctan2(toward[1], toward[0]) - np.arctan2(pointer[1], pointer[0]) if level else 0.0
-    for tilt, yaw, (height, forward) in product(TILTS, YAWS, product(HEIGHTS, FORWARD)):
+    for height, forward, tilt, yaw in product(HEIGHTS, FORWARD, TILTS, YAWS):
         R = tf.turn_z(turn + yaw)[:3, :3] @ tf.turn(length, tilt)[:3, :3] @ R_now
         T = np.eye(4)
         T[:3, :3] = R
@@ -154,20 +157,22 @@ def _brought(control: Controller, giver: int, load: Load, T_item: tf.Float) -> t
 def _takes(
     control: Controller, giver: int, taker: int, load: Load, T_item: tf.Float, joints: tf.Float, tally: Tally
 ) -> Iterator[HandOver]:
-    """Grasps of the taker on the item at a pose, those farthest from the giver's hand first."""
+    """Grasps of the taker on the item at a pose: those that lean least, then those farthest from the giver's hand, first."""
     world = control.world
     T_giver = T_item @ tf.inverse(load.T_tcp_item)
     limit = world.grippers[taker].max_width - FINGER_ROOM
-    found: list[tuple[float, int, Grasp, tf.Float]] = []
+    found: list[tuple[float, float, int, Grasp, tf.Float]] = []
     for grasp in world.assets[load.item].affordances.grasps:
         if grasp.width > limit or grasp.body != "root":
             continue
-        for T in (T_item @ tf.matrix(grasp.pose), T_item @ tf.matrix(grasp.pose) @ FLIP):
-            apart = float(np.linalg.norm(T[:3, 3] - T_giver[:3, 3]))
-            if apart > BESIDE:
-                found.append((-round(apart, 2), len(found), grasp, T))
-    found.sort(key=lambda f: f[:2])
-    for _, _, grasp, T in found[:MOST_TAKES]:
+        T_grasp = T_item @ tf.matrix(grasp.pose)
+        apart = float(np.linalg.norm(T_grasp[:3, 3] - T_giver[:3, 3]))
+        if apart > BESIDE:
+            for lean, turned in product(LEANS, (np.eye(4), FLIP)):
+                T = T_grasp @ tf.turn((0.0, 1.0, 0.0), lean) @ turned
+                found.append((abs(lean), -round(apart, 2), len(found), grasp, T))
+    found.sort(key=lambda f: f[:3])
+    for _, _, _, grasp, T in found[:MOST_TAKES]:
         tally.tried += 1
         plan = _take(control, giver, taker, load, T_item, joints, (grasp, T), tally)
         if plan is not None:

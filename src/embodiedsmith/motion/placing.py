@@ -204,9 +204,36 @@ def inside_cavity(control: Controller, load: Load, reference: str) -> Iterator[S
         points = _points(control, load.item, f"{owner}.{name}", cavity, T_world_cavity)
         depth = cavity.size[2]
         drops = tuple(h for h in (0.5 * depth, depth - BELOW_RIM) if h > HIGHER[-1])
-        for height, (x, y), yaw in _choices(control, load, T_world_cavity, points, (*HIGHER, *drops)):
-            T = T_world_cavity @ tf.translate((x, y, height)) @ tf.turn_z(yaw)
-            yield open_spot(T, max(depth + OVER_RIM - height, OVER_RIM))
+        floor = _Floor(control, load.item, cavity)
+        for height, (x, y), yaw in _choices(control, load, T_world_cavity, points, (*HIGHER, *drops), floor.along):
+            if floor.holds((x, y), yaw):
+                T = T_world_cavity @ tf.translate((x, y, height)) @ tf.turn_z(yaw)
+                yield open_spot(T, max(depth + OVER_RIM - height, OVER_RIM))
+
+
+class _Floor:
+    """How an item may lie on the floor of a cavity between four walls."""
+
+    def __init__(self, control: Controller, item: str, cavity: Cavity) -> None:
+        low, high = control.world.assets[item].extents
+        self._corners = np.array([(x, y) for x in (low[0], high[0]) for y in (low[1], high[1])])
+        self._half = 0.5 * np.asarray(cavity.size[:2])
+        self.along: tuple[float, ...] = ()
+        """Yaws of something too long for some others that suit the cavity best."""
+        self._tight = False
+        size = np.subtract(high, low)[:2]
+        if cavity.shape == "rectangle" and np.linalg.norm(size) > 2 * self._half.min():
+            yaw = 0.0 if (size[0] > size[1]) == (self._half[0] > self._half[1]) else np.pi / 2
+            self._tight = self._between((0.0, 0.0), yaw)
+            self.along = (yaw, yaw + np.pi) if self._tight else ()
+
+    def holds(self, point: tuple[float, float], yaw: float) -> bool:
+        """Whether it lies between the walls at a point and yaw, and not on them; True where it cannot lie between them at all."""
+        return not self._tight or self._between(point, yaw)
+
+    def _between(self, point: tuple[float, float], yaw: float) -> bool:
+        there = self._corners @ tf.turn_z(yaw)[:2, :2].T + point
+        return bool((np.abs(there) <= self._half).all())
 
 
 def at_point(control: Controller, load: Load, point: tuple[float, float, float]) -> Iterator[Spot]:
@@ -264,14 +291,19 @@ def through_front(T: tf.Float, out: tf.Float, distance: float) -> Spot:
 
 
 def _choices(
-    control: Controller, load: Load, T_world_place: tf.Float, points: list[tuple[float, float]], heights: tuple[float, ...]
+    control: Controller,
+    load: Load,
+    T_world_place: tf.Float,
+    points: list[tuple[float, float]],
+    heights: tuple[float, ...],
+    along: tuple[float, ...] = (),
 ) -> Iterator[tuple[float, tuple[float, float], float]]:
-    """Height above the floor of the place, point and yaw in its frame, best first."""
+    """Height above the floor of the place, point and yaw in its frame, best first; `along` are yaws besides the usual ones."""
     for first in range(0, len(points), 2):
         for height in heights:
             for point in points[first : first + 2]:
                 T_spot = T_world_place @ tf.translate((*point, 0.0))
-                for yaw in yaws(control, load.T_world_item, T_spot):
+                for yaw in (*yaws(control, load.T_world_item, T_spot), *along):
                     yield height, point, yaw
 
 
