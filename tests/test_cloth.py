@@ -210,6 +210,17 @@ def test_a_pinch_lifts_and_is_saved_and_restored_bit_for_bit() -> None:
     assert (other.save() == one).all()
 
 
+def test_what_is_lifted_stays_at_the_fingers_and_the_solver_converges() -> None:
+    made, state, corner = pinched()
+    made.restore(state)
+    up = made.command.copy()
+    up[3] += 0.15
+    for _ in range(8):
+        made.step(up)
+        assert made.data.solver_niter.max() < 0.5 * made.model.opt.iterations
+    assert np.linalg.norm(made.matter("towel")[corner] - made.tcp()[:3, 3]) < 0.001
+
+
 @pytest.mark.parametrize("turn", [0.0, 1.2])
 def test_every_corner_is_pinched_however_its_triangles_lie(turn: float) -> None:
     made = World(moved(-0.1, 0.0, turn))
