@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from embodiedsmith import embodiments
+from embodiedsmith.bench import feet
 from embodiedsmith.embodiments import unitree_g1
 from embodiedsmith.embodiments.balance import Balance
 from embodiedsmith.episodes.staging import attempt_rng
-from embodiedsmith.motion import demonstrate
+from embodiedsmith.motion import demonstrate, grasping
 from embodiedsmith.motion.controller import Controller
 from embodiedsmith.spec import (
     AssetSpec,
@@ -244,3 +245,18 @@ def test_a_can_is_put_where_it_is_to_go_and_the_episode_repeats(robot: str) -> N
     if robot == "g1":
         assert world.least_margin > 0.05
     assert replay(World(asked), recording, attempt_rng(1, asked.id, 0)) == 0.0
+
+
+def test_a_slim_neck_is_not_taken_between_two_fingers() -> None:
+    world = World(feet.scenario("bottle", 0, 1))
+    session = Session(world)
+    session.reset(np.random.default_rng(0))
+    control = Controller(session, np.random.default_rng(0))
+    control.look()
+    plan = next(grasping.plans(control, "thing", grasping.Tally(), ready=lambda _: None))
+    assert plan.grasp.width == pytest.approx(0.064)  # of its body: the neck of 28 mm slips through
+    digits = [world.model.body(f"robot/right_hand_{name}_link").id for name in ("thumb_2", "index_1", "middle_1")]
+    control.checker.set_gripper(0.7)
+    assert (control.checker.depths(plan.joints, "thing", digits) > 0.01).all()
+    control.checker.set_gripper(0.0)
+    assert (control.checker.depths(plan.joints, "thing", digits) == 0.0).all()

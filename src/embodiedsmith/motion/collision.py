@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -238,6 +239,18 @@ class CollisionChecker(Space):
         k = int(np.argmin(np.where(bad, dist, np.inf)))
         names = self._world.owners
         return Hit(names[owners[k, 0]], names[owners[k, 1]], float(dist[k]))
+
+    def depths(self, joints: tf.Float, item: str, bodies: Sequence[int]) -> tf.Float:
+        """How deep [m] each of some bodies of the robot, shape (n,), would be in an item at arm joints; 0 where none of it is."""
+        self._put(joints)
+        mujoco.mj_collision(self.model, self.data)
+        contact, found = self.data.contact, np.zeros(len(bodies))
+        of_item = self._world.geom_owner[contact.geom] == self._world.owners.index(item)
+        others = self.model.geom_bodyid[contact.geom]
+        for k, body in enumerate(bodies):
+            between = (of_item & (others[:, ::-1] == body)).any(axis=1)
+            found[k] = -float(contact.dist[between].min(initial=0.0))
+        return found
 
     def free(self, joints: tf.Float, clearance: float = TOUCH) -> bool:
         """Whether nothing forbidden is closer than `clearance` [m]."""

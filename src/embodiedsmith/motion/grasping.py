@@ -17,7 +17,7 @@ from embodiedsmith.motion.fingertips import fitted
 from embodiedsmith.motion.kinematics import POSITION_TOLERANCE, Solution
 from embodiedsmith.spec import split_reference
 from embodiedsmith.world import transforms as tf
-from embodiedsmith.world.compile import RESERVED
+from embodiedsmith.world.compile import RESERVED, ROBOT
 
 FINGER_ROOM = 0.006  # [m] the open gripper must be wider than the item
 APPROACH = 0.10  # [m] straight approach before the grasp
@@ -30,6 +30,9 @@ BEFORE_FRONT = 0.06  # [m] before a front the tool is in the open
 BACKWARDS = 0.2  # cosine to the way out from which a hand would come from behind
 SHALLOWER = 0.012  # [m] by which a grasp may be shallower than the asset says, for fingertips that would touch something else
 FLIP = tf.turn_z(np.pi)
+BITE = 0.002  # [m] by which a finger that closes comes into a thing at least, to hold it and not to slip past it
+CLOSINGS = tuple(np.linspace(0.0, 1.0, 11))
+"""Closings at which it is looked whether the fingers come into the thing: of hollow things they pass the walls."""
 NAMED = 3  # things in the way that a failure names
 
 
@@ -162,7 +165,7 @@ def plans(
     out: tf.Float | None = None,
     failed: Sequence[GraspPlan] = (),
 ) -> Iterator[GraspPlan]:
-    """Grasps of `item` in reach with a free straight approach, best first.
+    """Grasps of `item` in reach with a free straight approach, best first; those last at which not every finger meets it.
 
     Args:
         control: The robot, with the checker looking at the present world.
@@ -176,7 +179,18 @@ def plans(
     checker = control.checker
     T_world_item = control.world.item_pose(item)
     fingers = _Fingers(control, item, out) if control.hand.fingertips else None
+    digits = () if control.hand.fingertips else _digits(control)
     dead = [kind_of(tf.inverse(plan.T_tcp_item)) for plan in failed]
+    past: list[tuple[GraspPlan, tf.Float]] = []
+
+    def of_use(plan: GraspPlan, kind: tf.Float) -> bool:
+        error = ready(plan)
+        if error is not None:
+            tally.later += 1
+            tally.later_error = error
+            dead.append(kind)
+        return error is None
+
     for grasp, T in candidates(control, item, level=level)[:MAX_TRIED]:
         kind = kind_of(tf.inverse(T_world_item) @ T)
         if out is not None and float(T[:3, 2] @ out) > BACKWARDS * float(np.linalg.norm(out)):
@@ -194,13 +208,34 @@ def plans(
             hand, way = better
         T_tcp, path = way
         plan = GraspPlan(grasp, T_tcp, path[-1], path, tf.inverse(T_tcp) @ T_world_item, hand)
-        error = ready(plan)
-        if error is not None:
-            tally.later += 1
-            tally.later_error = error
-            dead.append(kind)
-            continue
-        yield plan
+        if digits and not _all_meet(control, item, path[-1], grasp.width, digits):
+            past.append((plan, kind))
+        elif of_use(plan, kind):
+            yield plan
+    for plan, kind in past:
+        if not any(_alike(kind, other) for other in dead) and of_use(plan, kind):
+            yield plan
+
+
+def _digits(control: Controller) -> tuple[int, ...]:
+    """Bodies of the tips of the hand in use, when a side of it has several fingers: what is slim passes between those."""
+    model = control.world.model
+    tips: list[int] = []
+    for side in control.hand.finger_bodies:
+        bodies = [model.body(ROBOT + name).id for name in side]
+        inner = {int(model.body_parentid[body]) for body in bodies}
+        tips += [body for body in bodies if body not in inner]
+    return tuple(tips) if len(tips) > len(control.hand.finger_bodies) else ()
+
+
+def _all_meet(control: Controller, item: str, joints: tf.Float, width: float, digits: tuple[int, ...]) -> bool:
+    """Whether every finger meets the item, somewhere between open and closed; the hand is then open for its `width` again."""
+    deepest = np.zeros(len(digits))
+    for closing in CLOSINGS:
+        control.checker.set_gripper(closing)
+        deepest = np.maximum(deepest, control.checker.depths(joints, item, digits))
+    control.checker.set_gripper(opening(control.hand, width))
+    return bool((deepest > BITE).all())
 
 
 class _Fingers:
