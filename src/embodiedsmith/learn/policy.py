@@ -27,7 +27,7 @@ from embodiedsmith.spec.base import Noun
 Kind = Literal["bc_mlp", "bc_transformer", "flow"]
 
 FORMAT, VERSION = "embodiedsmith-policy", 2
-BLOCK = 64
+BLOCK = 16
 """Rows of every forward pass when acting: BLAS sums in another order for another number of rows."""
 _REMEDY = "give the folder of a policy that was saved whole: an earlier round's, or train again"
 
