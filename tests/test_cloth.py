@@ -1,6 +1,7 @@
 """Cloth: sheets lie still and are saved exactly, hands pinch them only by touching, what is folded or covered is told apart."""
 
 from functools import cache
+from itertools import pairwise
 
 import mujoco
 import numpy as np
@@ -17,7 +18,7 @@ from embodiedsmith.forge.repairs.view import View
 from embodiedsmith.motion import MotionError, symbolic
 from embodiedsmith.motion.controller import Controller
 from embodiedsmith.motion.pinching import hands, neighbours, pinch, release
-from embodiedsmith.motion.skills import skills
+from embodiedsmith.motion.skills import hang, skills
 from embodiedsmith.runtime.errors import SmithError
 from embodiedsmith.spec import (
     Asked,
@@ -38,6 +39,7 @@ from embodiedsmith.spec import (
 from embodiedsmith.tasks import GoalMonitor, Session, instruction, predicate
 from embodiedsmith.tasks.cloths import area, corners, creased, edges, flat, hanging, outline, sides
 from embodiedsmith.world import World, WorldFault
+from embodiedsmith.world import transforms as tf
 from embodiedsmith.world.sheets import LEFT
 
 FOLDED = p("folded", "towel")
@@ -433,6 +435,46 @@ def test_hang_is_planned_and_hangs() -> None:
     for _ in range(100):
         made.step(made.command)
     assert predicate("hung").margin(made, goal.args) > 0.5 * margin, "it stays"
+
+
+@pytest.mark.parametrize("start", [(0.3, -0.4), (-0.3, 0.0), (0.05, 0.35)])
+def test_what_is_hung_comes_before_the_bar_round_its_end_and_over_it_on_an_arc(start: tuple[float, float]) -> None:
+    rail = hang._Rail(centre=np.array([0.5, 0.1, 1.0]), axis=np.array([0.0, 1.0, 0.0]), half=0.2)
+    towards = np.array([1.0, 0.0, 0.0])
+    point = rail.centre + np.array([*start, -0.25])
+    at = point + np.array(hang._over(point, rail, towards, radius=0.18, rise=0.15)) - rail.centre
+    before = at[: -hang.PIECES]
+    assert before[-1] == pytest.approx([-hang.BEFORE, 0.0, 0.15]) and np.allclose(before[:, 2], 0.15)
+    for (x, y), (u, v) in pairwise(before[:, :2]):
+        ends = (x <= -hang.BEFORE + 1e-9 and u <= -hang.BEFORE + 1e-9) or min(abs(y), abs(v)) > rail.half + 0.05
+        assert ends, "nothing of it sweeps over the bar on the way"
+    reach = np.linalg.norm(at[-hang.PIECES :], axis=1)
+    assert reach[0] == pytest.approx(0.15) and reach[-1] == pytest.approx(0.18) and (np.diff(reach) > 0).all()
+    assert at[-1, 0] > 0 > at[-1, 2] and np.allclose(at[-hang.PIECES :, 1], 0.0)
+
+
+@pytest.mark.slow
+def test_hanging_works_wherever_the_towel_lies_beside_the_rack() -> None:
+    failed = {}
+    for seed in range(10):
+        made = racked()
+        rng = np.random.default_rng(seed)
+        control = start(made, seed)
+        where = (rng.uniform(-0.15, -0.05), float(rng.choice((-1.0, 1.0))) * rng.uniform(0.27, 0.36))
+        spread = tf.turn_z(rng.uniform(-np.pi, np.pi))[:3, :3]
+        points = made.matter("towel")
+        middle = points.mean(axis=0)
+        table = made.item_pose("table")[:3, 3]
+        lay(made, (points - middle) @ spread.T + [table[0] + where[0], table[1] + where[1], middle[2]])
+        try:
+            skills()["hang"].run(control, ("towel", "rack.bar", "table.top"), ())
+        except MotionError as error:
+            failed[seed] = str(error)
+            continue
+        control.wait(60)
+        if not predicate("hung").margin(made, ("towel", "rack")) > 0.005:
+            failed[seed] = "it does not stay"
+    assert len(failed) <= 2, failed
 
 
 @pytest.mark.slow

@@ -1,39 +1,48 @@
 """hang(cloth, bar): lay a cloth over a bar so that it hangs down on both sides.
 
-The cloth is pinched in the middle of an edge and lifted until it hangs free, turned until that edge is along the bar, and carried
-so high over the bar that the corners beside the hand, which hang down, pass over it too. Then the hand goes down on the far side,
-on an arc about the bar, until half of the cloth is there.
+The cloth is pinched at a corner, so that it hangs as a narrow piece which trails behind the hand, lifted, and brought before the
+bar by a way on which what hangs does not sweep over it. Then the hand goes over the bar and down behind it, on an arc about it of
+half the cloth's length: the cloth comes to rest on the bar with its middle and hardly slides. What it has slid all the same, the
+hand pulls after, until as much of it is behind the bar as before it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
 from embodiedsmith.motion.controller import Controller
 from embodiedsmith.motion.errors import MotionError
 from embodiedsmith.motion.operators import Operator, Step
-from embodiedsmith.motion.pinching import carry, pinch, reachable, release
+from embodiedsmith.motion.pinching import carry, pinch, reachable, release, way
 from embodiedsmith.motion.skills import Skill
 from embodiedsmith.spec import Predicate, split_reference
-from embodiedsmith.tasks.cloths import Edge, edges
+from embodiedsmith.tasks.cloths import corners
 from embodiedsmith.tasks.registry import predicate
 from embodiedsmith.world import transforms as tf
 
-CLEAR = 0.03
-"""[m] Between the bar and the lowest corner of the edge that is carried over it."""
-BEFORE = 0.10
-"""[m] Before the bar, where the cloth hangs free first."""
-LOWEST = 0.1
-"""[rad] Above the level of the bar, where the hand lets go: lower, its palm is over the cloth between hand and bar, and
-takes it along."""
+BEFORE = 0.16
+"""[m] Before the bar, where the cloth hangs first."""
+ROUND = 0.12
+"""[m] Beyond the bar's ends, on the way round them."""
+LOW = 0.6
+"""[rad] Below the level of the bar, where the hand lets go: lower, its palm is over the cloth between hand and bar, and takes it
+along when it rises."""
 PIECES = 7
-"""Of the way down on the far side."""
-BEYOND = 1.4
-"""Of half the cloth's length, how far from the bar the hand lets go. Hung from one point, its corners lag behind: at 1.05 to 1.25
-more of it is still before the bar than behind, and draws the rest back."""
+"""Of the way over the bar."""
+SHARE = 0.95
+"""Of half the cloth's length, the radius of the arc: too short can be pulled after, too long cannot."""
+RISES = (1.0, 0.92, 0.84, 0.75, 0.65, 0.5)
+"""Heights over the bar, as parts of that radius, the best first; less where that is out of reach, and the cloth slides more."""
+PULL, PULLS = 0.02, 6
+"""[m] By which the hand pulls after, and how often at most."""
+HALF = 0.48
+"""Least part of the cloth that is to be behind the bar."""
+SPEED = 0.5
+"""Fraction of the joint limits with the cloth in the hand."""
 WAIT = 30
 """Control steps for the cloth to stop swinging."""
 
@@ -45,6 +54,25 @@ class _Way:
     point: int
     via: list[tf.Float]
     turn: float
+    towards: tf.Float
+    """Level direction (3,) across the bar."""
+
+
+@dataclass(frozen=True)
+class _Rail:
+    """A bar in the world."""
+
+    centre: tf.Float
+    axis: tf.Float
+    half: float
+    """Of its length [m]."""
+
+    @classmethod
+    def of(cls, control: Controller, reference: str) -> _Rail:
+        owner, name = split_reference(reference)
+        bar = control.world.assets[owner].affordances.bar(name)
+        T = control.world.item_pose(owner, bar.body)
+        return cls((T @ np.append(bar.center, 1.0))[:3], T[:3, :3] @ np.asarray(bar.axis), bar.length / 2)
 
 
 def run(control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...]) -> None:
@@ -53,13 +81,14 @@ def run(control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...]) 
     if control.held is not None:
         raise MotionError("hang.hand_full", f"{control.held.item} is in the hand", subjects=(control.held.item,))
     goal = Predicate(name="hung", args=(cloth, bar))
-    item = split_reference(bar)[0]
+    item, rail = split_reference(bar)[0], _Rail.of(control, bar)
     wanted = next((p for p in control.stages(control.stage)[0] if p.name == "hung" and p.args[0] == cloth), goal)
-    way = _first(control, cloth, bar)
-    start = control.world.matter(cloth)[way.point]
-    pinch(control, cloth, way.point, stage="hang", via=way.via, turn=way.turn)
+    chosen = _first(control, cloth, rail)
+    start = control.world.matter(cloth)[chosen.point]
+    pinch(control, cloth, chosen.point, stage="hang", via=chosen.via, turn=chosen.turn)
     moved = control.world.tcp(control.index)[:3, 3] - start
-    carry(control, cloth, [start + moved + by for by in way.via], stage="hang", speed=0.5, turn=way.turn)
+    carry(control, cloth, [start + moved + by for by in chosen.via], stage="hang", speed=SPEED, turn=chosen.turn)
+    _pull(control, cloth, rail, chosen.towards)
     release(control, stage="hang")
     control.wait(WAIT)
     margin = predicate("hung").margin(control.world, (cloth, bar), wanted.params)
@@ -70,59 +99,76 @@ def run(control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...]) 
         )  # fmt: skip
 
 
-def _first(control: Controller, cloth: str, bar: str) -> _Way:
+def _pull(control: Controller, cloth: str, rail: _Rail, towards: tf.Float) -> None:
+    """Pull a cloth on over the bar until half of it is behind, as far as that is in reach and clear of everything."""
+    on = PULL * (np.cos(LOW) * towards - np.sin(LOW) * np.array([0.0, 0.0, 1.0]))
+    for _ in range(PULLS):
+        behind = float(np.mean((control.world.matter(cloth) - rail.centre) @ towards > 0))
+        if behind >= HALF:
+            return
+        control.look()
+        T = control.world.tcp(control.index)
+        path = way(control, T, [T[:3, 3] + on], control.joints)
+        if path is None or control.checker.path_hit(path) is not None:
+            return
+        carry(control, cloth, [T[:3, 3] + on], stage="hang")
+
+
+def _first(control: Controller, cloth: str, rail: _Rail) -> _Way:
     """The first way that is in reach and clear of everything."""
     failure: MotionError | None = None
     control.look()
-    for way in _ways(control, cloth, bar):
+    for found in _ways(control, cloth, rail):
         try:
-            reachable(control, cloth, way.point, way.via, stage="hang", turn=way.turn)
+            reachable(control, cloth, found.point, found.via, stage="hang", turn=found.turn)
         except MotionError as error:
             failure = failure or error
             continue
-        return way
+        return found
     assert failure is not None
     raise failure
 
 
-def _ways(control: Controller, cloth: str, reference: str) -> Iterator[_Way]:
-    """By either edge, over the bar from either side, those that turn the cloth least first; its longer side down if it can."""
-    world = control.world
-    matter = world.assets[cloth].matter
+def _ways(control: Controller, cloth: str, rail: _Rail) -> Iterator[_Way]:
+    """By any corner, over the bar from the side that the cloth lies on, those that turn it least first."""
+    matter = control.world.assets[cloth].matter
     assert matter is not None
-    owner, name = split_reference(reference)
-    bar = world.assets[owner].affordances.bar(name)
-    T, points = world.item_pose(owner, bar.body), world.matter(cloth)
-    centre, axis = (T @ np.append(bar.center, 1.0))[:3], T[:3, :3] @ np.asarray(bar.axis)
-    across = np.cross(axis, [0.0, 0.0, 1.0])
-    height = bar.center[2] - world.assets[owner].extents[0][2]
-
-    def length(edge: Edge) -> float:
-        return float(np.linalg.norm(points[edge.middle] - points[edge.opposite]))
-
-    longest = max(length(edge) for edge in edges(matter.grid))
+    points = control.world.matter(cloth)
+    across = np.cross(rail.axis, [0.0, 0.0, 1.0])
+    a, b, c, d = corners(matter.grid)
+    away = points.mean(axis=0) - rail.centre
+    beside = abs(float(away @ rail.axis)) > rail.half
     options = []
-    for edge in edges(matter.grid):
-        leads = points[edge.middle] - points[edge.opposite]
-        for towards in (across, -across):
-            turn = float(np.arctan2(np.cross(leads, towards)[2], leads @ towards))
-            awkward = length(edge) < 0.95 * longest or length(edge) / 2 + CLEAR > height
-            options.append((awkward, abs(turn) > np.pi / 2, abs(turn), edge, towards, turn))
-    for *_, edge, towards, turn in sorted(options, key=lambda o: o[:3]):
-        half = length(edge) / 2
-        wide = max(length(e) for e in edges(matter.grid) if edge.middle not in (e.middle, e.opposite))
-        yield _Way(edge.middle, _over(points[edge.middle], centre, towards, half, max(half, wide / 2 + CLEAR)), turn)
+    for (corner, opposite), towards in product(((a, d), (b, c), (c, b), (d, a)), (across, -across)):
+        leads = points[corner] - points[opposite]
+        turn = float(np.arctan2(np.cross(leads, towards)[2], leads @ towards))
+        behind = float(away @ towards)
+        options.append(((behind > 0 and not beside, abs(turn) + max(0.0, behind) / BEFORE), corner, towards, turn))
+    options.sort(key=lambda option: option[0])
+    size = control.world.assets[cloth].size
+    radius = SHARE * float(np.hypot(size[0], size[1])) / 2
+    for rise, (_, corner, towards, turn) in product(RISES, options):
+        yield _Way(corner, _over(points[corner], rail, towards, radius, rise * radius), turn, towards)
 
 
-def _over(start: tf.Float, centre: tf.Float, towards: tf.Float, half: float, rise: float) -> list[tf.Float]:
-    """Where the tool goes from a point (3,): up, before the bar, over it and down behind it, relative to that point [m]."""
+def _over(start: tf.Float, rail: _Rail, towards: tf.Float, radius: float, rise: float) -> list[tf.Float]:
+    """Where the tool goes from a point (3,): up, before the bar, over it and down behind it, relative to that point [m].
+
+    Not before the bar yet, it goes there round the end of the bar that is nearer.
+    """
     up = np.array([0.0, 0.0, 1.0])
-    level = float(centre[2] - start[2]) + rise
-    via = [level * up, (centre - BEFORE * towards - start) * (1, 1, 0) + level * up]
-    for angle in np.linspace(np.pi / 2, LOWEST, PIECES):
-        share = (np.pi / 2 - angle) / (np.pi / 2 - LOWEST)
-        away = rise + (BEYOND * half - rise) * share
-        via.append(centre - start + away * (np.cos(angle) * towards + np.sin(angle) * up))
+    away = start - rail.centre
+    along, behind = float(away @ rail.axis), float(away @ towards)
+    before = [(-BEFORE, 0.0)]
+    if behind > -BEFORE:
+        beyond = float(np.copysign(max(abs(along), rail.half + ROUND), along))
+        before = [(behind, beyond), (-BEFORE, beyond), *before]
+    via = [-away[2] * up + rise * up]
+    via += [s * towards + a * rail.axis + rise * up - away for s, a in before]
+    for t in np.linspace(0.0, 1.0, PIECES):
+        angle = np.pi / 2 - t * (np.pi / 2 + LOW)
+        reach = rise + t * (radius - rise)
+        via.append(reach * (np.cos(angle) * towards + np.sin(angle) * up) - away)
     return via
 
 
