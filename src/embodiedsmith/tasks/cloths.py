@@ -18,6 +18,11 @@ from embodiedsmith.world import World
 
 LAYER = 0.006
 """[m] Between the middles of two layers that lie on each other."""
+DIRECTIONS = 24
+"""Level directions in which cloth and what it lies over are compared."""
+_ANGLES = np.arange(DIRECTIONS) * (2 * np.pi / DIRECTIONS)
+TOWARDS = np.stack([np.cos(_ANGLES), np.sin(_ANGLES), np.zeros(DIRECTIONS)])
+"""Those, shape (3, DIRECTIONS)."""
 
 
 def corners(grid: tuple[int, int]) -> tuple[int, int, int, int]:
@@ -133,4 +138,59 @@ def hanging(world: World, item: str, reference: str, *, off: float) -> Float:
     found: Float = (T @ np.append(bar.center, 1.0))[:3] + along[:, None] * axis
     found = found + (radius * np.sin(turn))[:, None] * across
     found[:, 2] += radius * np.cos(turn) - below
+    return found
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """How a cloth lies over an item."""
+
+    middle: Float
+    """Of the item, seen from above, shape (3,), at height 0 [m]."""
+    beyond: Float
+    """In each of the directions `TOWARDS`, how much farther than is needed the cloth reaches from there, shape (n,) [m]."""
+    above: float
+    """How much higher than the item's middle is what of the cloth is over it [m]."""
+
+
+def overlay(probe: Probe, cloth: str, item: str, part: float) -> Callable[[], Overlay]:
+    """Binds how a cloth lies over an item, of which it is to reach farther than `part`, from its middle, all round."""
+    sheet, data = probe.world.sheets[cloth], probe.world.data
+    shape, frame = probe.shape(item), probe.frame(item)
+
+    def now() -> Overlay:
+        R, p = frame()
+        solid = shape.points @ R.T + p
+        reach = (solid @ TOWARDS + shape.radii[:, None]).max(axis=0)
+        middle = _middle(reach)
+        needed = part * (reach - middle @ TOWARDS)
+        points = sheet.points(data)
+        hull = outline(points)
+        if not len(hull):
+            return Overlay(middle, -needed, -float(needed.max()))
+        over = np.linalg.norm((points - middle)[:, :2], axis=1) < needed.max()
+        low, high = float((solid[:, 2] - shape.radii).min()), float((solid[:, 2] + shape.radii).max())
+        above = float(points[over, 2].mean()) - (low + high) / 2 if over.any() else -float(needed.max())
+        return Overlay(middle, _within(hull, middle[:2], TOWARDS[:2]) - needed, above)
+
+    return now
+
+
+def _middle(reach: Float) -> Float:
+    """Middle (3,), at height 0, of what reaches so far in each of the directions."""
+    half = DIRECTIONS // 2
+    across = (reach[:half] - reach[half:]) / 2
+    return np.array([across[0], across[half // 2], 0.0])
+
+
+def _within(hull: Float, at: Float, towards: Float) -> Float:
+    """How far a convex polygon (k, 2) reaches from a point (2,) in level directions (2, n), shape (n,); negative outside."""
+    edges = np.roll(hull, -1, axis=0) - hull
+    normals = np.stack([edges[:, 1], -edges[:, 0]], axis=1) / np.linalg.norm(edges, axis=1)[:, None]
+    depth = ((hull - at) * normals).sum(axis=1)  # of the point behind every edge
+    facing = normals @ towards
+    if depth.min() < 0:
+        return np.full(towards.shape[1], float(depth.min()))
+    along = np.where(facing > 1e-9, depth[:, None] / np.maximum(facing, 1e-9), np.inf)
+    found: Float = along.min(axis=0)
     return found

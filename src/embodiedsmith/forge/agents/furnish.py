@@ -42,10 +42,10 @@ FULL, HEAPED, BRIMFUL = 0.5, 0.6, 0.7
 """Shares of what holds a liquid, and of what it is poured into, that it fills; and of both where that is to be filled."""
 TALL = 0.165
 """Height of a jug to fill things from [m]."""
-OVERHANG = 0.05
-"""[m] By which a cloth reaches past what it is laid over, all round: it is laid by one point of an edge, and comes to lie a few
-centimetres off."""
-WIDER, NARROWER = 1.2, 0.8
+OVERHANG = 0.1
+"""[m] By which a cloth, spread out, reaches past what it is laid over, all round: hung from one point of an edge it falls in
+pleats, and lies some 5 cm narrower on either side than it is."""
+WIDER, NARROWER = 1.25, 0.7
 """Factors on the usual dimensions of cloth that is laid over something, and of that, where it would reach less far."""
 TWIN = 0.3
 """Chance that one of them is the like of a thing whose colour was said, in another colour."""

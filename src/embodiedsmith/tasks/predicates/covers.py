@@ -6,16 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from embodiedsmith.tasks.cloths import flat, laid, let_go, outline
+from embodiedsmith.tasks.cloths import flat, laid, let_go, overlay
 from embodiedsmith.tasks.kind import APART, Args, Assets, Bound, NearMiss, Param, Params, PredicateKind, Role, Words
 from embodiedsmith.tasks.near_misses import SIDES, SLIP, UP, shifted, span
-from embodiedsmith.tasks.probe import Float, Probe
+from embodiedsmith.tasks.probe import Probe
 from embodiedsmith.world import World
-
-DIRECTIONS = 24
-"""Level directions in which cloth and item are compared."""
-_ANGLES = np.arange(DIRECTIONS) * (2 * np.pi / DIRECTIONS)
-_TOWARDS = np.stack([np.cos(_ANGLES), np.sin(_ANGLES), np.zeros(DIRECTIONS)])
 
 
 def bind(probe: Probe, args: Args, params: Params) -> Bound:
@@ -27,48 +22,15 @@ def bind(probe: Probe, args: Args, params: Params) -> Bound:
     While the two do not touch it is at most `-APART`; while the cloth is in a hand, at most `HELD`.
     """
     cloth, item = args
-    sheet, data = probe.world.sheets[cloth], probe.world.data
-    shape, frame, part = probe.shape(item), probe.frame(item), params["part"]
+    covering = overlay(probe, cloth, item, params["part"])
     contact = probe.pair(cloth, item)
 
     def margin() -> float:
-        R, p = frame()
-        solid = shape.points @ R.T + p
-        reach = (solid @ _TOWARDS + shape.radii[:, None]).max(axis=0)
-        middle = _middle(reach)
-        needed = part * (reach - middle @ _TOWARDS)
-        points = sheet.points(data)
-        hull = outline(points)
-        if not len(hull):
-            return -float(needed.max())
-        beyond = float((_within(hull, middle[:2], _TOWARDS[:2]) - needed).min())
-        over = (np.linalg.norm((points - middle)[:, :2], axis=1) < needed.max()).nonzero()[0]
-        low, high = float((solid[:, 2] - shape.radii).min()), float((solid[:, 2] + shape.radii).max())
-        above = float(points[over, 2].mean()) - (low + high) / 2 if len(over) else -float(needed.max())
-        found = min(beyond, above)
+        now = covering()
+        found = min(float(now.beyond.min()), now.above)
         return found if contact in probe.pairs else min(found, -APART)
 
     return let_go(probe, cloth, margin)
-
-
-def _middle(reach: Float) -> Float:
-    """Middle (3,), at height 0, of what reaches so far in each of the directions."""
-    half = DIRECTIONS // 2
-    across = (reach[:half] - reach[half:]) / 2
-    return np.array([across[0], across[half // 2], 0.0])
-
-
-def _within(hull: Float, at: Float, towards: Float) -> Float:
-    """How far a convex polygon (k, 2) reaches from a point (2,) in level directions (2, n), shape (n,); negative outside."""
-    edges = np.roll(hull, -1, axis=0) - hull
-    normals = np.stack([edges[:, 1], -edges[:, 0]], axis=1) / np.linalg.norm(edges, axis=1)[:, None]
-    depth = ((hull - at) * normals).sum(axis=1)  # of the point behind every edge
-    facing = normals @ towards
-    if depth.min() < 0:
-        return np.full(towards.shape[1], float(depth.min()))
-    along = np.where(facing > 1e-9, depth[:, None] / np.maximum(facing, 1e-9), np.inf)
-    found: Float = along.min(axis=0)
-    return found
 
 
 def check(assets: Assets, args: Args, params: Params) -> list[str]:
