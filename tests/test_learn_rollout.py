@@ -323,6 +323,14 @@ def test_the_demonstrator_goes_on_with_what_the_policy_holds() -> None:
     assert finish_by_expert(Imitator(scenario, shown), scenario, 0, seed=SEED, steps=300) is None  # nothing was left to be done
 
 
+def test_the_demonstrator_has_the_whole_of_the_time_however_much_the_policy_took() -> None:
+    """Half of what was handed over late in an attempt ran out of time: what had gone wrong most was learnt from least."""
+    length = demonstrated()[0].length
+    scenario = table(horizon=(length + 20) * 0.05)
+    recording = finish_by_expert(restless(), scenario, 1, seed=SEED, steps=length)
+    assert recording is not None and recording.outcome == "success" and recording.length > length + 20
+
+
 def test_a_policy_that_breaks_the_world_leaves_nothing_to_finish() -> None:
     scenario = table()
     side = max(range(6), key=lambda k: _sides()[k])

@@ -101,7 +101,7 @@ def finish_by_expert(
     """A policy begins an attempt and the demonstrator finishes it, from wherever the policy has come to.
 
     What the policy does is what it does in a `rollout` of that attempt; then the recording's labels, first `LABEL`, name the
-    demonstrator's skills.
+    demonstrator's skills. The demonstrator has the whole of the task's time from there on.
 
     Args:
         policy: Who begins.
@@ -123,7 +123,10 @@ def finish_by_expert(
         return None
     except WorldFault:
         return session.finish()
-    return None if session.succeeded else motion.complete(session, rng, pushing(pushes, seed, scenario.id, attempt))
+    if session.succeeded:
+        return None
+    session.horizon_steps += session.steps  # what the policy took is not taken off the demonstrator's time
+    return motion.complete(session, rng, pushing(pushes, seed, scenario.id, attempt))
 
 
 def _begin_by_policy(session: Session, policy: Actor, steps: int) -> None:
