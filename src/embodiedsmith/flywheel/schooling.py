@@ -49,7 +49,7 @@ def school(
     retrain: bool = False,
     folder: Path | None = None,
 ) -> Schooled:
-    """The next policy: fine-tuned from the previous one, or every `retrain_every`-th round trained anew.
+    """The next policy: fine-tuned from the previous one; every `retrain_every`-th round, and in the last one, trained anew.
 
     Args:
         previous: Left as it is.
@@ -62,7 +62,8 @@ def school(
         folder: Where training keeps checkpoints.
     """
     chunk = previous.config.chunk
-    anew = retrain or (settings.retrain_every > 0 and round % settings.retrain_every == 0)
+    due = settings.retrain_every > 0 and (round % settings.retrain_every == 0 or round == settings.rounds)
+    anew = retrain or due
     if not anew and settings.round_steps == 0:
         return Schooled(previous, "none", None, None, None)
     source = _source(replay, chunk, settings, round, anew)

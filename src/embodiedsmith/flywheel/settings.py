@@ -63,7 +63,7 @@ class FlywheelSettings(Noun):
     round_steps: int = Field(default=800, ge=0)
     """Gradient steps of a fine-tuning."""
     retrain_every: int = Field(default=5, ge=0)
-    """Every how many rounds the policy is trained from scratch on everything kept; 0: never."""
+    """Every how many rounds the policy is trained from scratch on everything kept, and in the last one; 0: never."""
     batch_size: int = Field(default=512, ge=1)
     learning_rate: float = Field(default=3e-4, gt=0.0)
     final_learning_rate: float = Field(default=1e-5, ge=0.0)
