@@ -29,6 +29,8 @@ from embodiedsmith.tasks import Recording
 
 Source = Literal["policy", "expert"]
 Job = TypeVar("Job", Demonstration, "HandOff")
+TONGUES = 4
+"""Scenarios whose encoder a process keeps: each holds a world of some 30 MB."""
 WORLDS = 48
 """Worlds that a scenario is attempted in at once, at most."""
 
@@ -197,7 +199,7 @@ def dealer(scenario: Scenario, observation: ObservationConfig, action_space: str
     return tuple(encoder.names), tuple(space.names)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=TONGUES)
 def _tongue(scenario_json: str, observation: ObservationConfig, action_space: str) -> tuple[Encoder, ActionSpace]:
     scenario = Scenario.from_json(scenario_json)
     world = warm_world(scenario)

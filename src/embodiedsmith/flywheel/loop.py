@@ -241,7 +241,7 @@ class Flywheel:
                 attempt=episode.recording.attempt,
             )
             for task, found in zip(self.tasks, gathered, strict=True)
-            for episode, worth in found.kept
+            for episode, worth in sorted(found.kept, key=lambda kept: kept[0].scenario.id)  # one world after the other
             for stretch in encoded(episode, self._observation, self._space)
         ]  # fmt: skip
         low, high = self._range() if round else (None, None)
