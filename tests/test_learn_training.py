@@ -14,7 +14,8 @@ import torch
 from learners import ACTIONS, CHUNK, NEAR, Rows, new_policy, reaching, source
 
 from embodiedsmith.learn.checkpoint import CheckpointError, read_checkpoint
-from embodiedsmith.learn.policy import Policy
+from embodiedsmith.learn.observation import ObservationConfig
+from embodiedsmith.learn.policy import Policy, PolicyConfig
 from embodiedsmith.learn.sources import Batch, EpisodesSource, Source
 from embodiedsmith.learn.training import LOG_EVERY, Curves, TrainConfig, TrainingError, rate, train
 
@@ -162,6 +163,21 @@ def test_a_policy_that_goes_on_keeps_its_normaliser_and_reaches_what_new_data_re
     for name in ("feature_mean", "feature_scale", "action_mean", "action_scale"):
         assert torch.equal(before[name], after[name])
     assert float(after["action_high"][0]) == 0.5 and (after["action_low"] <= before["action_low"]).all()
+
+
+def test_a_policy_does_not_go_by_sizes_where_something_else_tells_as_well() -> None:
+    """Sizes give a scene away: with their noise a policy goes by what it sees, without by either."""
+    rng = np.random.default_rng(0)
+    told = rng.normal(size=(400, 1)).astype(np.float32)
+    data = EpisodesSource([Rows(np.repeat(told, 2, axis=1), np.repeat(told, len(ACTIONS), axis=1))], ACTIONS, 1)
+    config = PolicyConfig(chunk=1, execute=1, width=32, depth=2, observation=ObservationConfig(predicates=("inside",)))
+    by_size = {}
+    for noise in (0.0, 3.0):
+        policy = Policy.create(config, ("slot0/size_x", "arm0/height"), ACTIONS, seed=0)
+        train(policy, data, SHORT.model_copy(update={"steps": 300, "lr": 3e-3, "size_noise": noise}))
+        said = policy.predict(np.array([[-0.5, 0.0], [0.5, 0.0]], np.float32))[:, 0, 0]
+        by_size[noise] = float(said[1] - said[0])
+    assert by_size[0.0] > 0.25 and by_size[3.0] < 0.4 * by_size[0.0]
 
 
 # ---------------------------------------------------------------------- the steps themselves

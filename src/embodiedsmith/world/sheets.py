@@ -41,7 +41,8 @@ TIE = (0.999, 0.9999, 0.001, 0.5, 2.0)
 """Impedance of a tie. With the engine's 0.9 to 0.95 a point of cloth, which weighs a third of a gram, stays 2 cm behind the hand
 under the weight of a towel that hangs from it, and 10 cm when the hand pulls the towel over a bar."""
 IMPRATIO = 5.0
-"""Where there is cloth; 20 elsewhere. With 1, cloth over a bar creeps off it within 10 s."""
+"""Where there is cloth, instead of the 20 of elsewhere, with which cloth crept under the solver before this one; not tried again.
+With 1, cloth over a bar creeps off it within 10 s."""
 _TOUCHES_CLOTH, _CLOTH = 4, 8
 """Contact bits: of what cloth rests on and is touched by, and of cloth itself."""
 ACROSS = 0.5
