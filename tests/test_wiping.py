@@ -1,5 +1,6 @@
 """Wiping: cells go only where something soft rubs over them while pressed, and what went is part of the state."""
 
+from dataclasses import replace
 from functools import cache
 
 import mujoco
@@ -8,14 +9,33 @@ import pytest
 from task_worlds import STILL, TABLE, p
 
 from embodiedsmith import assets
+from embodiedsmith.flywheel.room import areas
 from embodiedsmith.forge import agents
+from embodiedsmith.forge.layout import layout, needs
+from embodiedsmith.forge.layout.gaps import stray
+from embodiedsmith.forge.layout.prisms import Kind, grown, pairwise
+from embodiedsmith.forge.layout.volumes import volumes
+from embodiedsmith.forge.layout.wiping import swept
 from embodiedsmith.motion import symbolic
 from embodiedsmith.motion.controller import Controller
 from embodiedsmith.motion.skills import skills
+from embodiedsmith.motion.skills.wipe import BAND, PAST, strokes
 from embodiedsmith.runtime.errors import SmithError
-from embodiedsmith.spec import AssetSpec, Brief, EmbodimentSpec, Item, Pose, Predicate, Scenario, SceneSpec, TaskSpec
+from embodiedsmith.spec import (
+    AssetSpec,
+    Brief,
+    EmbodimentSpec,
+    Item,
+    Pose,
+    Predicate,
+    Randomization,
+    Scenario,
+    SceneSpec,
+    TaskSpec,
+)
 from embodiedsmith.tasks import Session, instruction, predicate
 from embodiedsmith.world import World
+from embodiedsmith.world.compile import build_assets, root_poses
 from embodiedsmith.world.marks import PRESSED, WITHIN
 
 SYRUP = 30.0
@@ -141,6 +161,47 @@ def test_only_stains_are_wiped_and_only_by_what_is_soft() -> None:
     assert kind.faults(things, ("mug", "sponge"), {}) == ["'mug' is nothing that can be wiped away"]
     assert kind.faults(things, ("stain", "mug"), {}) == ["'mug' is not soft: nothing is wiped with it"]
     assert "needs a share between" in kind.faults(things, GOAL.args, {"share": 1.0})[0]
+
+
+def test_strokes_go_over_all_that_is_left_in_lanes_no_wider_than_what_rubs() -> None:
+    rng = np.random.default_rng(0)
+    whole = rng.uniform((-0.06, -0.05), (0.06, 0.05), (200, 2))
+    for cells in (whole, whole[np.abs(whole[:, 0]) > 0.05]):  # the second: left at either end, where two broad lanes went past
+        drawn = strokes(cells, BAND)
+        for x, y in cells:
+            assert any(abs(x - at) <= BAND / 2 + 1e-9 and y0 + PAST <= y + 1e-9 and y <= y1 - PAST + 1e-9 for at, y0, y1 in drawn)
+    assert len(strokes(whole, BAND)) == 3
+    assert sorted(round(at, 2) for at, _, _ in drawn) == pytest.approx([-0.06, 0.06], abs=0.011)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_nothing_is_laid_out_or_strewn_to_where_the_hand_wipes(seed: int) -> None:
+    """A book was, 93 mm beside the middle of a stain: fingers met it however the sponge was turned."""
+    base = scenario()
+    others = [
+        Item(id="book", asset=AssetSpec(category="book", params={"lying": True}), parent="table"),
+        Item(id="mug", asset=AssetSpec(category="mug"), parent="table"),
+    ]
+    bare = [item if item.id == "table" else item.model_copy(update={"pose": None}) for item in base.scene.items]
+    draft = base.model_copy(
+        update={
+            "scene": SceneSpec(items=(*bare, *others)), "randomization": Randomization(position=0.02, yaw=0.26),
+        }
+    )  # fmt: skip
+    made = layout(draft, np.random.default_rng(seed))
+    built = build_assets(made.scene)
+    roots, task = root_poses(made.scene, built), needs.read(made, built)
+    (room,) = swept(task, "stain", built["stain"], roots["stain"])
+    assert not swept(task, "table", built["table"], roots["table"])
+    strewn = areas(made, 0.3, 0.5)
+    for name in ("book", "mug", "sponge"):
+        solid = volumes(built[name]).solid(Kind.FREE, name, roots[name])
+        turned = replace(solid, half=grown(solid.half, made.randomization.yaw))
+        assert pairwise([turned], [room])[0, 0] >= stray(made.randomization.position) - 1e-9
+        for x in strewn[name].x:
+            for y in strewn[name].y:
+                moved = replace(solid, center=(solid.center[0] + x, solid.center[1] + y))
+                assert pairwise([moved], [room])[0, 0] > 0
 
 
 @pytest.mark.slow

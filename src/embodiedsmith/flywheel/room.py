@@ -13,7 +13,7 @@ import numpy as np
 
 from embodiedsmith import embodiments
 from embodiedsmith.assets.asset import Asset
-from embodiedsmith.forge.layout import needs, reach
+from embodiedsmith.forge.layout import needs, reach, wiping
 from embodiedsmith.forge.layout.needs import Needs
 from embodiedsmith.forge.layout.prisms import Float, Kind, Prism, grown, pairwise, prism
 from embodiedsmith.forge.layout.volumes import apply, arm_at_home, volumes
@@ -88,7 +88,8 @@ class _Scene:
     def _furniture(self, item: Item) -> list[Prism]:
         space = volumes(self.built[item.id])
         root = self.roots[item.id]
-        return [space.solid(Kind.FIXED, item.id, root), *space.moving(item.id, root, self.needs.joints(item.id))]
+        swept = wiping.swept(self.needs, item.id, self.built[item.id], root)
+        return [space.solid(Kind.FIXED, item.id, root), *space.moving(item.id, root, self.needs.joints(item.id)), *swept]
 
 
 def _area(scene: _Scene, item: Item, position: float, yaw: float) -> Area:

@@ -10,7 +10,7 @@ import numpy as np
 
 from embodiedsmith.assets.asset import Asset, Cavity, Support
 from embodiedsmith.embodiments.description import Robot
-from embodiedsmith.forge.layout import before, furniture, reach, relations, robot, rooms, spots
+from embodiedsmith.forge.layout import before, furniture, reach, relations, robot, rooms, spots, wiping
 from embodiedsmith.forge.layout.failures import Failure, NoPlaceError
 from embodiedsmith.forge.layout.furniture import Draw
 from embodiedsmith.forge.layout.gaps import gap_table
@@ -277,7 +277,8 @@ class Attempt:
         taken = [solid, *furniture.wall(self, item, T)]
         if not self.anticipate:
             return taken
-        return [*taken, *space.moving(item.id, T, self.needs.joints(item.id)), *furniture.standing_room(self, item, T)]
+        swept = wiping.swept(self.needs, item.id, self.built[item.id], T)
+        return [*taken, *space.moving(item.id, T, self.needs.joints(item.id)), *furniture.standing_room(self, item, T), *swept]
 
     def nearest(self, prisms: list[Prism], related: frozenset[str]) -> tuple[str, float]:
         """The placed thing with the least room between it and one of `prisms`, and that room beyond what is wanted [m].

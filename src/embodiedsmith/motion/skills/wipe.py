@@ -1,8 +1,8 @@
 """wipe(tool, stain): rub what is soft over a stain until it is gone.
 
-The tool, held from above, is pressed a little into the surface and drawn over the stain in lanes side by side, each as wide as
-the tool but for an overlap, back and forth. That pushes it up between the fingers: it is taken anew where it is, and what is left
-is gone over again.
+The tool, held from above, is pressed a little into the surface and drawn in lanes over what there is of the stain, back and
+forth. Squeezed by the fingers it bulges and rubs with its middle only: lanes are as wide as that. Rubbing pushes it up between
+the fingers: it is taken anew where it is, and what is left is gone over again.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ PRESS = 0.003
 ABOVE = 0.06
 """[m] Straight down before, straight up afterwards."""
 OVERLAP = 0.03
-"""[m] Of neighbouring lanes, and what the tool's own edges miss."""
+"""[m] Of the tool's length that its ends miss."""
+BAND = 0.04
+"""[m] Width of a lane at most: of a sponge's length 50 mm touch at first, 25 mm when it is pushed up, and wipe 10 mm beyond."""
 PAST = 0.015
 """[m] Beyond the stain's ends, to where the middle of the tool is drawn: it has to slide there already."""
 STROKE = 0.3
@@ -119,25 +121,35 @@ def _along(control: Controller, T_above: tf.Float, poses: list[tf.Float], start:
 def _lanes(control: Controller, tool: str, stain: str, T_tcp_item: tf.Float) -> Iterator[list[tf.Float]]:
     """Ends of strokes as poses (4, 4) of the tool centre, in every direction that may be drawn in."""
     world = control.world
-    marks, size = world.marks[stain], world.assets[tool].size
+    marks = world.marks[stain]
     cells = marks.cells[marks.left(world.data)]
+    width = min(BAND, float(world.assets[tool].size[0]) - OVERLAP)
     T_now, level = world.item_pose(tool), float(marks.cells[:, 2].min())
     yaw = float(np.arctan2(T_now[1, 0], T_now[0, 0]))
     for turn in TURNS:
         T = tf.turn_z(yaw + turn)
-        lane, stroke = cells[:, :2] @ T[:2, 0], cells[:, :2] @ T[:2, 1]
-        width = float(size[0]) - OVERLAP
-        count = max(1, int(np.ceil(np.ptp(lane) / width)))
-        ends = np.array([stroke.min() - PAST, stroke.max() + PAST])
         poses = []
-        for k in range(count):
-            across = lane.min() + (k + 0.5) * np.ptp(lane) / count
+        for k, (across, *ends) in enumerate(strokes(cells[:, :2] @ T[:2, :2], width)):
             for along in ends if k % 2 == 0 else ends[::-1]:
                 T_item = T.copy()
                 T_item[:2, 3] = across * T[:2, 0] + along * T[:2, 1]
                 T_item[2, 3] = level - PRESS
                 poses.append(T_item @ tf.inverse(T_tcp_item))
         yield poses
+
+
+def strokes(cells: tf.Float, width: float) -> list[tuple[float, float, float]]:
+    """Strokes along y that go over all cells (n, 2): x, and y from and to [m].
+
+    Each goes over a lane at most `width` wide, as far as there are cells in it and `PAST` beyond.
+    """
+    found, left = [], cells[np.argsort(cells[:, 0])]
+    while len(left):
+        within = left[:, 0] <= left[0, 0] + width
+        lane, left = left[within], left[~within]
+        across = (lane[0, 0] + lane[-1, 0]) / 2
+        found.append((float(across), float(lane[:, 1].min() - PAST), float(lane[:, 1].max() + PAST)))
+    return found
 
 
 SKILL = Skill(
