@@ -22,8 +22,13 @@ from embodiedsmith.assets.imported.surface import Surface, examine, filled, rewo
 from embodiedsmith.embodiments import contact
 from embodiedsmith.forge.agents import RuleAgent
 from embodiedsmith.forge.language import CannotBe
+from embodiedsmith.forge.layout import layout
+from embodiedsmith.motion import demonstrate, grasping
+from embodiedsmith.motion.controller import FINGER_PLAY, SNUG_PLAY, Controller, opening
 from embodiedsmith.runtime.errors import SmithError, UsageError
 from embodiedsmith.spec import AssetSpec, Brief
+from embodiedsmith.tasks import Session
+from embodiedsmith.world import World
 
 DENSITY = 700.0
 
@@ -92,6 +97,24 @@ def test_it_is_made_into_verified_episodes(tmp_path: Path, monkeypatch: pytest.M
     result = api.make("put the gizmo on the plate", n=1, out=tmp_path / "run", seed=3, lessons=None, **small)
     assert result.complete
     assert result.episodes == 1
+
+
+def test_a_ring_is_taken_with_a_finger_in_its_hole(tmp_path: Path) -> None:
+    """Fingers opened as far as usual touch the far side of the hole; opened less they do not."""
+    ring = trimesh.creation.annulus(r_min=0.0205, r_max=0.0605, height=0.036)
+    kept = api.import_asset(written(ring, tmp_path / "ring.obj"), name="gizmo", density=400.0)
+    assert kept.record.grasps
+    draft = RuleAgent().propose(Brief(text="put the gizmo on the plate", seed=0), np.random.default_rng(0)).scenario
+    session = Session(World(layout(draft, np.random.default_rng(0))), seed=0)
+    session.reset(np.random.default_rng(0))
+    control = Controller(session, np.random.default_rng(0))
+    control.look()
+    found = next(grasping.plans(control, "gizmo", grasping.Tally(), ready=lambda plan: None))
+    assert found.play == SNUG_PLAY
+    for play, free in ((FINGER_PLAY, False), (SNUG_PLAY, True)):
+        control.checker.set_gripper(opening(control.hand, found.grasp.width, play))
+        assert (control.checker.hit(found.joints) is None) == free
+    assert demonstrate(session, np.random.default_rng(0)).outcome == "success"
 
 
 def test_what_was_imported_changes_no_other_draw(tmp_path: Path) -> None:

@@ -41,6 +41,7 @@ HOPELESS = 0.08  # [m] by which a tool pose is missed from home so that it is no
 ARRIVE_STEPS = 8
 GRIP_STEPS = 24
 FINGER_PLAY = 0.03  # [m] by which the gripper is opened wider than what it is going to take
+SNUG_PLAY = 0.016  # [m] the same where there is no more room, as in the hole of a ring
 EXITS: tuple[tuple[tuple[float, float], ...], ...] = (
     ((0.10, 0.0),), ((0.05, 0.0),), ((0.05, 0.0), (0.0, 0.10)), ((0.0, 0.12),), ((0.03, 0.0), (0.05, 0.05)), ((0.03, 0.0),),
 )  # fmt: skip
@@ -52,9 +53,9 @@ HELD_SPEED, HELD_ACCELERATION = 1.0, 3.5  # [m/s], [m/s2] of the middle of what 
 CARE = 0.35  # fraction of the joint limits used close to things
 
 
-def opening(hand: Gripper, width: float) -> float:
-    """Gripper command (0 open to 1 closed) that leaves `FINGER_PLAY` around something `width` [m] wide."""
-    return hand.closing_on(width + FINGER_PLAY)
+def opening(hand: Gripper, width: float, play: float = FINGER_PLAY) -> float:
+    """Gripper command (0 open to 1 closed) that leaves `play` [m] around something `width` [m] wide."""
+    return hand.closing_on(width + play)
 
 
 @dataclass(frozen=True)
@@ -462,9 +463,9 @@ class Controller:
             if k >= 2 and still >= 2:
                 return
 
-    def preshape(self, width: float) -> None:
-        """Open the gripper, on the way, only as far as something `width` [m] wide needs."""
-        self.gripper = opening(self.hand, width)
+    def preshape(self, width: float, play: float = FINGER_PLAY) -> None:
+        """Open the gripper, on the way, only as far as something `width` [m] wide needs, with `play` [m] around it."""
+        self.gripper = opening(self.hand, width, play)
 
     def await_gripper(self) -> None:
         """Stand still until the fingers are where they were sent on the way."""

@@ -11,7 +11,7 @@ import numpy as np
 from embodiedsmith.assets.asset import Asset, Grasp
 from embodiedsmith.embodiments.description import Gripper, Robot
 from embodiedsmith.motion.collision import Hit
-from embodiedsmith.motion.controller import Controller, opening
+from embodiedsmith.motion.controller import FINGER_PLAY, SNUG_PLAY, Controller, opening
 from embodiedsmith.motion.errors import MotionError
 from embodiedsmith.motion.fingertips import fitted
 from embodiedsmith.motion.kinematics import POSITION_TOLERANCE, Solution
@@ -49,6 +49,8 @@ class GraspPlan:
     T_tcp_item: tf.Float
     hand: Gripper
     """How the fingers go from open to closed round the item."""
+    play: float = FINGER_PLAY
+    """How much wider [m] than the item they are opened for it."""
 
 
 @dataclass
@@ -165,7 +167,8 @@ def plans(
     out: tf.Float | None = None,
     failed: Sequence[GraspPlan] = (),
 ) -> Iterator[GraspPlan]:
-    """Grasps of `item` in reach with a free straight approach, best first; those last at which not every finger meets it.
+    """Grasps of `item` in reach with a free straight approach, best first; then those at which not every finger meets it, then
+    those at which fingers opened as far as usual would touch the item beside what they take, as in the hole of a ring.
 
     Args:
         control: The robot, with the checker looking at the present world.
@@ -182,6 +185,7 @@ def plans(
     digits = () if control.hand.fingertips else _digits(control)
     dead = [kind_of(tf.inverse(plan.T_tcp_item)) for plan in failed]
     past: list[tuple[GraspPlan, tf.Float]] = []
+    tight: list[tuple[Grasp, tf.Float, tf.Float]] = []
 
     def of_use(plan: GraspPlan, kind: tf.Float) -> bool:
         error = ready(plan)
@@ -200,8 +204,11 @@ def plans(
         tally.tried += 1
         checker.hand = control.hand
         checker.set_gripper(opening(control.hand, grasp.width))
+        before = tally.blocker
         way = _way(control, item, T, out, tally)
         if way is None:
+            if (hit := tally.blocker) is not before and hit is not None and _beside_itself(control, item, hit):
+                tight.append((grasp, T, kind))
             continue
         hand = control.hand
         if fingers is not None and grasp.body == "root" and (better := fingers.around(way[0], grasp.width)) is not None:
@@ -215,6 +222,24 @@ def plans(
     for plan, kind in past:
         if not any(_alike(kind, other) for other in dead) and of_use(plan, kind):
             yield plan
+    for grasp, T, kind in tight:
+        if any(_alike(kind, other) for other in dead):
+            continue
+        checker.hand = control.hand
+        checker.set_gripper(opening(control.hand, grasp.width, SNUG_PLAY))
+        if (way := _way(control, item, T, out, Tally())) is None:
+            continue
+        T_tcp, path = way
+        plan = GraspPlan(grasp, T_tcp, path[-1], path, tf.inverse(T_tcp) @ T_world_item, control.hand, SNUG_PLAY)
+        if of_use(plan, kind):
+            yield plan
+
+
+def _beside_itself(control: Controller, item: str, hit: Hit) -> bool:
+    """Whether a finger of a hand of two, open, met the very item that it was to take."""
+    return (
+        not control.hand.fingertips and item in (hit.first, hit.second) and bool({hit.first, hit.second} & set(control.fingers))
+    )
 
 
 def _digits(control: Controller) -> tuple[int, ...]:

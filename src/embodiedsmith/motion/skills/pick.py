@@ -174,7 +174,7 @@ def _grasp(control: Controller, item: str, place: str, plan: GraspPlan) -> None:
     control.park_others(stage="pick")
     control.look()
     control.wear(plan.hand)
-    control.preshape(plan.grasp.width)
+    control.preshape(plan.grasp.width, plan.play)
     control.reach(plan.approach[0], stage="pick")
     control.await_gripper()
     control.follow(plan.approach, stage="pick", speed=CARE)
