@@ -21,6 +21,7 @@ from embodiedsmith.spec import Brief
 from embodiedsmith.spec.base import Noun
 
 SETTINGS = FlywheelSettings(
+    rounds=12,
     rollouts=36,
     experts=72,
     evaluations=36,
@@ -86,6 +87,10 @@ _ALL = (
     Arm(
         name="handoff", about="(h) only episodes that the demonstrator finished",
         changes={"rollouts": 0, "expert": "handoff", "requests": 0},
+    ),
+    Arm(
+        name="no_shrink", about="fine-tunings go on from the last weights, half of their windows of the round's own episodes",
+        changes={"shrink": 1.0, "fresh": 0.5, "learning_rate": 3e-4},
     ),
     Arm(name="failures", about="demonstrations from starts at which the policy failed", changes={"expert": "failures"}),
     Arm(name="no_pushes", about="the demonstrator is never led astray, the cold start apart", changes={"pushes": 0.0}),

@@ -15,10 +15,6 @@ from embodiedsmith.learn.training import Curves, TrainConfig, train
 from embodiedsmith.runtime.errors import UsageError
 from embodiedsmith.runtime.seeds import derive
 
-FRESH = 0.5
-"""Part of a fine-tuning's simulated windows that is of the round's own episodes."""
-
-
 @dataclass(frozen=True)
 class Schooled:
     """What came of a train stage."""
@@ -49,7 +45,8 @@ def school(
     retrain: bool = False,
     folder: Path | None = None,
 ) -> Schooled:
-    """The next policy: fine-tuned from the previous one; every `retrain_every`-th round, and in the last one, trained anew.
+    """The next policy: fine-tuned from the previous one, or from part of it; every `retrain_every`-th round, and in the last one,
+    trained anew.
 
     Args:
         previous: Left as it is.
@@ -80,12 +77,14 @@ def school(
         lr_final=rate * settings.final_learning_rate, distill_weight=settings.distillation,
         seed=derive(seed, "train", round) % 2**31,
     )  # fmt: skip
-    return _train(previous.copy(), source, config, "finetune", folder, teacher, old)
+    whole = settings.shrink == 1.0
+    policy = previous.copy() if whole else previous.shrunk(settings.shrink, derive(seed, "policy", round) % 2**31)
+    return _train(policy, source, config, "finetune", folder, teacher, old)
 
 
 def _source(replay: Replay, chunk: int, settings: FlywheelSettings, round: int, anew: bool) -> Source | None:
     if settings.replay:
-        return mix(replay, chunk, fresh_round=None if anew else round, fresh=FRESH)
+        return mix(replay, chunk, fresh_round=None if anew else round, fresh=settings.fresh)
     try:
         return View(replay, chunk, rounds=(round, round))
     except UsageError:  # the round kept nothing, and nothing else is to be trained on

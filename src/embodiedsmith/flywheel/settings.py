@@ -62,10 +62,16 @@ class FlywheelSettings(Noun):
     """Gradient steps of the cold start, and of a retraining."""
     round_steps: int = Field(default=800, ge=0)
     """Gradient steps of a fine-tuning."""
+    shrink: float = Field(default=0.5, gt=0.0, le=1.0)
+    """Part of the last weights that a fine-tuning begins with; the rest is drawn anew, and so is the scale of what is seen. 1: it
+    goes on from the last weights as they are."""
+    fresh: float = Field(default=0.0, ge=0.0, le=1.0)
+    """Part of a fine-tuning's simulated windows that is of the round's own episodes, apart from what is drawn of all."""
     retrain_every: int = Field(default=5, ge=0)
     """Every how many rounds the policy is trained from scratch on everything kept, and in the last one; 0: never."""
     batch_size: int = Field(default=512, ge=1)
-    learning_rate: float = Field(default=3e-4, gt=0.0)
+    learning_rate: float = Field(default=1e-3, gt=0.0)
+    """Of a fine-tuning, highest: 3e-4 is for `shrink` 1."""
     final_learning_rate: float = Field(default=1e-5, ge=0.0)
     cold_learning_rate: float = Field(default=1e-3, gt=0.0)
     distillation: float = Field(default=0.1, ge=0.0)
