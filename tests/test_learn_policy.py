@@ -57,6 +57,17 @@ def test_behaviour_cloning_has_no_noise_and_a_flow_is_its_noise_alone() -> None:
     assert np.array_equal(equal[0], equal[2])
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_shrunk_policy_is_between_the_old_weights_and_new_ones_and_sees_anew(kind: str) -> None:
+    old = fitted(kind)
+    new = Policy.create(old.config, FEATURES, ACTIONS, seed=5)
+    shrunk = old.shrunk(0.25, seed=5)
+    for mixed, own, drawn in zip(shrunk.parameters(), old.parameters(), new.parameters(), strict=True):
+        assert torch.allclose(mixed, 0.25 * own + 0.75 * drawn, atol=1e-6)
+    assert old.normalizer.fitted and not shrunk.normalizer.fitted
+    assert old.fingerprint() == fitted(kind).fingerprint()
+
+
 def test_shapes_that_do_not_fit_are_refused() -> None:
     policy = fitted("flow")
     with pytest.raises(ValueError, match="not rows of 9 features"):

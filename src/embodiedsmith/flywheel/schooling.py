@@ -15,6 +15,7 @@ from embodiedsmith.learn.training import Curves, TrainConfig, train
 from embodiedsmith.runtime.errors import UsageError
 from embodiedsmith.runtime.seeds import derive
 
+
 @dataclass(frozen=True)
 class Schooled:
     """What came of a train stage."""

@@ -170,10 +170,10 @@ class Policy:
 
     @torch.no_grad()
     def shrunk(self, part: float, seed: int) -> Policy:
-        """A policy to go on learning with: `part` of these weights and the rest of newly drawn ones, its normaliser to be fitted anew.
+        """A policy to go on learning with: `part` of these weights and the rest drawn anew, its normaliser not fitted.
 
-        A network that goes on from where it stood does worse on what it never saw than one trained from scratch does; a mixture does
-        as well as that in far fewer steps (shrink and perturb, Ash and Adams 2020).
+        A network that goes on from where it stood does worse on what it never saw than one trained from scratch does; such a
+        mixture does as well as that in far fewer steps (shrink and perturb, Ash and Adams 2020).
         """
         other = Policy.create(self.config, self.feature_names, self.action_names, seed=seed)
         for mixed, own in zip(other.parameters(), self.parameters(), strict=True):
