@@ -17,9 +17,9 @@ from embodiedsmith.forge.layout.prisms import Kind, grown, pairwise
 from embodiedsmith.forge.layout.volumes import volumes
 from embodiedsmith.forge.layout.wiping import swept
 from embodiedsmith.motion import symbolic
-from embodiedsmith.motion.controller import Controller
-from embodiedsmith.motion.skills import skills
-from embodiedsmith.motion.skills.wipe import BAND, PAST, strokes
+from embodiedsmith.motion.controller import Controller, Held
+from embodiedsmith.motion.skills import skills, wipe
+from embodiedsmith.motion.skills.wipe import BANDS, PAST, PRESSES, strokes
 from embodiedsmith.runtime.errors import SmithError
 from embodiedsmith.spec import (
     AssetSpec,
@@ -35,6 +35,7 @@ from embodiedsmith.spec import (
 )
 from embodiedsmith.tasks import Session, instruction, predicate
 from embodiedsmith.world import World
+from embodiedsmith.world import transforms as tf
 from embodiedsmith.world.compile import build_assets, root_poses
 from embodiedsmith.world.marks import PRESSED, WITHIN
 
@@ -163,15 +164,39 @@ def test_only_stains_are_wiped_and_only_by_what_is_soft() -> None:
     assert "needs a share between" in kind.faults(things, GOAL.args, {"share": 1.0})[0]
 
 
-def test_strokes_go_over_all_that_is_left_in_lanes_no_wider_than_what_rubs() -> None:
-    rng = np.random.default_rng(0)
-    whole = rng.uniform((-0.06, -0.05), (0.06, 0.05), (200, 2))
-    for cells in (whole, whole[np.abs(whole[:, 0]) > 0.05]):  # the second: left at either end, where two broad lanes went past
-        drawn = strokes(cells, BAND)
-        for x, y in cells:
-            assert any(abs(x - at) <= BAND / 2 + 1e-9 and y0 + PAST <= y + 1e-9 and y <= y1 - PAST + 1e-9 for at, y0, y1 in drawn)
-    assert len(strokes(whole, BAND)) == 3
-    assert sorted(round(at, 2) for at, _, _ in drawn) == pytest.approx([-0.06, 0.06], abs=0.011)
+@pytest.mark.parametrize("width", BANDS)
+def test_strokes_go_over_all_that_is_left_in_lanes_no_wider_than_what_rubs(width: float) -> None:
+    cells = np.random.default_rng(0).uniform((-0.06, -0.05), (0.06, 0.05), (200, 2))
+    drawn = strokes(cells, width)
+    assert len(drawn) == round(0.12 / width)
+    for x, y in cells:
+        assert any(
+            abs(x - at) <= width / 2 + 1e-9 and low + PAST <= y + 1e-9 and y <= high - PAST + 1e-9 for at, low, high in drawn
+        )
+
+
+def test_what_a_lane_left_on_either_side_is_gone_over_by_two() -> None:
+    """Sponges pushed up between the fingers went between two such rows, pass after pass."""
+    rows = np.array([(x, y) for x in (-0.015, 0.015) for y in np.linspace(-0.04, 0.04, 9)])
+    assert strokes(rows, BANDS[1]) == [pytest.approx((x, -0.04 - PAST, 0.04 + PAST)) for x in (-0.015, 0.015)]
+
+
+@pytest.mark.parametrize(("height", "press"), [(0.0127, PRESSES[0]), (0.0114, PRESSES[1])])
+def test_what_is_held_low_is_pressed_in_less(height: float, press: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Held 1 mm lower, fingers would be in the table: nothing was tried then but to press as far."""
+    made = World(scenario())
+    session = Session(made)
+    session.reset(np.random.default_rng(0))
+    control = Controller(session, np.random.default_rng(0))
+    T_tcp_item = tf.matrix(Pose(position=(0.0, 0.0, height), rotation=(0.0, 1.0, 0.0, 0.0)))
+    control.held = Held("sponge", T_tcp_item)
+    ways: list[np.ndarray] = []
+    monkeypatch.setattr(control, "reach", lambda joints, stage: None)
+    monkeypatch.setattr(control, "follow", lambda path, stage, speed: ways.append(path))
+    monkeypatch.setattr(type(control), "closing", property(lambda _: 0.57))  # as it closes round the sponge
+    wipe._go_over(control, "sponge", "stain", T_tcp_item, BANDS[0])
+    tool = control.checker.pose(ways[1][len(ways[1]) // 2])
+    assert (tool @ T_tcp_item)[2, 3] == pytest.approx(TABLE - press, abs=0.001)
 
 
 @pytest.mark.parametrize("seed", range(4))

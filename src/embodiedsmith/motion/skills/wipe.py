@@ -8,7 +8,7 @@ the fingers: it is taken anew where it is, and what is left is gone over again.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 
@@ -20,14 +20,16 @@ from embodiedsmith.spec import Predicate
 from embodiedsmith.tasks.registry import predicate
 from embodiedsmith.world import transforms as tf
 
-PRESS = 0.003
-"""[m] How far the tool is pressed in: with about 20 N at first, and less as that pushes it up between the fingers."""
+PRESSES = (0.003, 0.001, -0.001)
+"""[m] How far the tool is pressed in: with about 20 N at first, and less as that pushes it up between the fingers. The first at
+which fingers that hold it low do not touch the surface: bulging between them, it reaches below where it ends at rest."""
 ABOVE = 0.06
 """[m] Straight down before, straight up afterwards."""
 OVERLAP = 0.03
 """[m] Of the tool's length that its ends miss."""
-BAND = 0.04
-"""[m] Width of a lane at most: of a sponge's length 50 mm touch at first, 25 mm when it is pushed up, and wipe 10 mm beyond."""
+BANDS = (0.04, 0.02)
+"""[m] Width of a lane at most, on the first pass and later: of a sponge's length 50 mm touch at first, and when it is pushed up
+10 to 25 mm, and wipe 10 mm beyond. A lane of the first width over what was left on either side of it would miss both."""
 PAST = 0.015
 """[m] Beyond the stain's ends, to where the middle of the tool is drawn: it has to slide there already."""
 STROKE = 0.3
@@ -48,7 +50,7 @@ def run(control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...]) 
     wanted = next((p for p in control.stages(control.stage)[0] if p.name == "wiped" and p.args == goal.args), goal)
     margin, T_tcp_item = -1.0, control.held.T_tcp_item
     for k in range(PASSES):
-        _go_over(control, tool, stain, T_tcp_item)
+        _go_over(control, tool, stain, T_tcp_item, BANDS[min(k, 1)])
         margin = kind.margin(control.world, goal.args, wanted.params)
         if margin <= 0 and k + 1 < PASSES:
             control.session.note("recovery", (stain,), f"{stain} is not gone yet (margin {margin:.2f})")
@@ -85,10 +87,11 @@ def _straight(control: Controller, T: tf.Float) -> None:
     control.follow(path, stage="wipe", speed=CARE)
 
 
-def _go_over(control: Controller, tool: str, stain: str, T_tcp_item: tf.Float) -> None:
-    """One pass over what is left of the stain with a tool held so; ends pressed on the surface."""
+def _go_over(control: Controller, tool: str, stain: str, T_tcp_item: tf.Float, band: float) -> None:
+    """One pass over what is left of the stain with a tool held so, in lanes `band` [m] wide; ends pressed on the surface."""
     control.look()
-    for poses in _lanes(control, tool, stain, T_tcp_item):
+    width = min(band, float(control.world.assets[tool].size[0]) - OVERLAP)
+    for poses in chain.from_iterable(_lanes(control, tool, stain, T_tcp_item, width, press) for press in PRESSES):
         T_above = tf.translate((0.0, 0.0, ABOVE)) @ poses[0]
         for posture in control.postures(T_above):
             if not posture.ok or control.checker.hit(posture.joints) is not None:
@@ -118,12 +121,16 @@ def _along(control: Controller, T_above: tf.Float, poses: list[tf.Float], start:
     return parts[0], np.vstack([parts[1], *(part[1:] for part in parts[2:])])
 
 
-def _lanes(control: Controller, tool: str, stain: str, T_tcp_item: tf.Float) -> Iterator[list[tf.Float]]:
-    """Ends of strokes as poses (4, 4) of the tool centre, in every direction that may be drawn in."""
+def _lanes(
+    control: Controller, tool: str, stain: str, T_tcp_item: tf.Float, width: float, press: float
+) -> Iterator[list[tf.Float]]:
+    """Ends of strokes as poses (4, 4) of the tool centre, in every direction that may be drawn in.
+
+    They are in lanes `width` [m] wide, and press the tool in by `press` [m].
+    """
     world = control.world
     marks = world.marks[stain]
     cells = marks.cells[marks.left(world.data)]
-    width = min(BAND, float(world.assets[tool].size[0]) - OVERLAP)
     T_now, level = world.item_pose(tool), float(marks.cells[:, 2].min())
     yaw = float(np.arctan2(T_now[1, 0], T_now[0, 0]))
     for turn in TURNS:
@@ -133,7 +140,7 @@ def _lanes(control: Controller, tool: str, stain: str, T_tcp_item: tf.Float) -> 
             for along in ends if k % 2 == 0 else ends[::-1]:
                 T_item = T.copy()
                 T_item[:2, 3] = across * T[:2, 0] + along * T[:2, 1]
-                T_item[2, 3] = level - PRESS
+                T_item[2, 3] = level - press
                 poses.append(T_item @ tf.inverse(T_tcp_item))
         yield poses
 
