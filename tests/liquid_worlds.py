@@ -31,13 +31,19 @@ def water_scene(
     source: str = "jug",
     source_params: dict[str, ParamValue] | None = None,
     target: str = "bowl",
+    target_params: dict[str, ParamValue] | None = None,
     inside: bool = True,
 ) -> Scenario:
     """A table before a Panda with a vessel of water on its left and another vessel on its right."""
     items = (
         Item(id="table", asset=AssetSpec(category="table"), pose=Pose.planar(0.6, 0.0), fixed=True),
         Item(id="jug", asset=AssetSpec(category=source, params=source_params or {}), parent="table", pose=Pose.planar(0.0, 0.15)),
-        Item(id="bowl", asset=AssetSpec(category=target), parent="table", pose=Pose.planar(0.0, -0.15)),
+        Item(
+            id="bowl",
+            asset=AssetSpec(category=target, params=target_params or {}),
+            parent="table",
+            pose=Pose.planar(0.0, -0.15),
+        ),
         Item(
             id="water",
             asset=AssetSpec(category="water", params={"volume": volume, "particles": particles}),

@@ -12,6 +12,7 @@ from task_worlds import kitchen, p
 
 from embodiedsmith.bench.liquid import FILL, MOTIONS, ClosedCup
 from embodiedsmith.runtime.errors import SmithError
+from embodiedsmith.tasks.goal import goal_faults
 from embodiedsmith.world import World
 from embodiedsmith.world.errors import CompileError
 from embodiedsmith.world.liquid.grid import COARSEST, Float, distance_grid, thinnest
@@ -173,6 +174,16 @@ def test_thin_walls_are_refused_with_the_remedy() -> None:
         World(water_scene(source="cup", source_params={"wall": 0.0025}, volume=0.05))
     assert "2.5 mm thick, and liquid needs 3 mm" in str(caught.value)
     assert "thicker walls" in str(caught.value)
+
+
+@pytest.mark.parametrize("goal", [("poured", "water", "bowl"), ("filled", "bowl")])
+def test_thin_walls_of_what_is_poured_into_are_refused_with_the_remedy(goal: tuple[str, ...]) -> None:
+    wanted = p(*goal)
+    for wall, refused in ((0.0025, True), (0.0035, False)):
+        world = World(water_scene(target="cup", target_params={"wall": wall}))
+        found = [fault for fault in goal_faults(wanted, world.assets) if "thick" in fault]
+        assert bool(found) == refused
+        assert all("2.5 mm thick, and liquid needs 3 mm: give it thicker walls" in fault for fault in found)
 
 
 def test_more_than_fits_is_refused_with_what_does() -> None:

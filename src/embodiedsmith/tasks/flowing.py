@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 
 import numpy as np
 
-from embodiedsmith.spec import split_reference
+from embodiedsmith.assets import build
+from embodiedsmith.spec import AssetSpec, split_reference
 from embodiedsmith.tasks.kind import Assets, NearMiss, cavities
 from embodiedsmith.tasks.probe import Float, Probe
 from embodiedsmith.world import World
+from embodiedsmith.world.liquid.vessel import wall_fault
 
 UPWARDS = 0.7
 """Least cosine between the vertical and the way out of a cavity that holds what flows."""
@@ -38,12 +41,21 @@ def all_vessels(world: World) -> list[str]:
     return [vessel for item in world.assets for vessel in vessels(world, item)]
 
 
-def vessel_faults(assets: Assets, reference: str) -> list[str]:
-    """Why nothing can be poured into a thing, from its affordances."""
+def vessel_faults(assets: Assets, reference: str, *, liquid: bool) -> list[str]:
+    """Why nothing, or no liquid, can be poured into a thing, from its affordances and its walls."""
     item, part = split_reference(reference)
-    if any(c.opening[2] > UPWARDS and c.joint is None for c in cavities(assets[item], part)):
-        return []
-    return [f"'{reference}' cannot be poured into: it is not open above"]
+    asset = assets[item]
+    open_above = [c for c in cavities(asset, part) if c.opening[2] > UPWARDS and c.joint is None]
+    if not open_above:
+        return [f"'{reference}' cannot be poured into: it is not open above"]
+    thin = [_wall_fault(item, asset.spec.to_json(), c.name) for c in open_above] if liquid else []
+    return thin[:1] if all(thin) else []
+
+
+@lru_cache(maxsize=64)
+def _wall_fault(item: str, spec_json: str, cavity: str) -> str:
+    asset = build(AssetSpec.from_json(spec_json))
+    return wall_fault(item, asset, asset.affordances.cavity(cavity))
 
 
 def share_in(probe: Probe, item: str, references: list[str]) -> Callable[[], float]:

@@ -29,7 +29,7 @@ def bind(probe: Probe, args: Args, params: Params) -> Bound:
 
 def check(assets: Assets, args: Args, params: Params) -> list[str]:
     """There is a liquid, the container is open above, and fuller than full is not to be had."""
-    faults = vessel_faults(assets, args[0])
+    faults = vessel_faults(assets, args[0], liquid=True)
     if not any(is_liquid(assets, item) for item in assets):
         faults.append("'filled' needs a liquid in the scene")
     if not 0 < params["level"] < 1:

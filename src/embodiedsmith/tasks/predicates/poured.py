@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from embodiedsmith.spec import Language
-from embodiedsmith.tasks.flowing import elsewhere, moved_to, share_in, vessel_faults, vessels
+from embodiedsmith.tasks.flowing import elsewhere, is_liquid, moved_to, share_in, vessel_faults, vessels
 from embodiedsmith.tasks.kind import Args, Assets, Bound, NearMiss, Param, Params, PredicateKind, Role, Words
 from embodiedsmith.tasks.probe import Probe
 from embodiedsmith.world import World
@@ -34,7 +34,7 @@ def check(assets: Assets, args: Args, params: Params) -> list[str]:
     faults = [] if 0 < fraction <= 1 else [f"'poured' needs a fraction above 0 and up to 1, not {fraction:g}"]
     if not 0 < tolerance < fraction:
         faults.append(f"'poured' needs a tolerance above 0 and below the fraction, not {tolerance:g}")
-    return faults + vessel_faults(assets, args[1])
+    return faults + vessel_faults(assets, args[1], liquid=is_liquid(assets, args[0]))
 
 
 def phrases(params: Params, language: Language) -> Mapping[str, str]:

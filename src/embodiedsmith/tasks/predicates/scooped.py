@@ -27,7 +27,7 @@ def check(assets: Assets, args: Args, params: Params) -> list[str]:
     there = 0 if matter is None else len(matter.bodies)
     fine = 1 <= params["count"] <= there
     faults = [] if fine else [f"'scooped' needs a count from 1 to the {there} there are, not {params['count']:g}"]
-    return faults + vessel_faults(assets, args[1])
+    return faults + vessel_faults(assets, args[1], liquid=False)
 
 
 def near_misses(world: World, args: Args, params: Params) -> Iterator[NearMiss]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import mujoco
@@ -148,18 +148,30 @@ def faults(model: mujoco.MjModel, scene: SceneSpec, assets: Mapping[str, Asset])
     return found
 
 
+def wall_fault(name: str, asset: Asset, cavity: Cavity) -> str:
+    """Why a thing of that name is no vessel for liquid by the walls of its cavity; empty when they are thick enough."""
+    model = asset.mjspec.copy().compile()
+    return _thin(name, body_shapes(model, int(model.body(cavity.body).id)))
+
+
+def _thin(name: str, shapes: Sequence[Float]) -> str:
+    wall = thinnest(shapes)
+    if wall >= LEAST_WALL - ROUNDING:
+        return ""
+    return (
+        f"the walls of '{name}' are {1000 * wall:.1f} mm thick, and liquid needs {1000 * LEAST_WALL:.0f} mm: "
+        "give it thicker walls or take something else for the liquid"
+    )
+
+
 def _vessel_fault(model: mujoco.MjModel, item: Item, assets: Mapping[str, Asset]) -> str:
     assert item.parent is not None
     asset, matter = assets[item.id], assets[item.id].matter
     assert matter is not None
     cavity = assets[item.parent].affordances.cavity(item.support)
     shapes = body_shapes(model, int(model.body(f"{item.parent}/{cavity.body}").id))
-    wall = thinnest(shapes)
-    if wall < LEAST_WALL - ROUNDING:
-        return (
-            f"the walls of '{item.parent}' are {1000 * wall:.1f} mm thick, and liquid needs {1000 * LEAST_WALL:.0f} mm: "
-            "give it thicker walls or put the liquid into something else"
-        )
+    if thin := _thin(item.parent, shapes):
+        return thin
     vessel = Vessel.of(distance_grid(shapes), cavity)
     if vessel.leaks:
         return f"'{item.parent}' does not hold liquid: its walls have gaps or its cavity is open at the side"
