@@ -199,6 +199,17 @@ def test_what_is_held_low_is_pressed_in_less(height: float, press: float, monkey
     assert (tool @ T_tcp_item)[2, 3] == pytest.approx(TABLE - press, abs=0.001)
 
 
+def test_a_tool_is_taken_again_as_at_first_and_not_where_it_rose_to() -> None:
+    """Taken where it had been held, 3 mm lower than at first, it was held 5 mm lower and hardly rubbed."""
+    session = Session(World(scenario()))
+    session.reset(np.random.default_rng(0))
+    control = Controller(session, np.random.default_rng(0))
+    T_tcp_item = tf.matrix(Pose(position=(0.0005, 0.0, 0.0126), rotation=(0.0, 1.0, 0.0, 0.0)))
+    T_item_tcp = wipe._taken(control, "sponge", T_tcp_item)
+    assert T_item_tcp[:3, 3] == pytest.approx((0.0, 0.0, 0.015), abs=0.001)
+    assert T_item_tcp[:3, :3] == pytest.approx(T_tcp_item[:3, :3].T)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_nothing_is_laid_out_or_strewn_to_where_the_hand_wipes(seed: int) -> None:
     """A book was, 93 mm beside the middle of a stain: fingers met it however the sponge was turned."""

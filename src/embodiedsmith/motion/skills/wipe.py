@@ -65,18 +65,29 @@ def run(control: Controller, args: tuple[str, ...], upcoming: tuple[Step, ...]) 
 
 
 def _take_again(control: Controller, tool: str, T_tcp_item: tf.Float) -> None:
-    """Let go of the tool where it stands and take it as it was taken at first.
+    """Let go of the tool where it stands and take it as it was taken at first, to be held at `T_tcp_item` (4, 4) again.
 
     Raises:
         MotionError: `wipe.dropped` when it is not between the fingers afterwards.
     """
     control.let_go()
     control.grip(control.hand.closing_on(control.hand.max_width))
-    _straight(control, control.world.item_pose(tool) @ tf.inverse(T_tcp_item))
+    _straight(control, control.world.item_pose(tool) @ _taken(control, tool, T_tcp_item))
     control.grip(1.0)
     if tool not in control.world.grasped(control.index):
         raise MotionError("wipe.dropped", f"{tool} is not between the fingers", subjects=(tool,))
     control.take(tool)
+
+
+def _taken(control: Controller, tool: str, T_tcp_item: tf.Float) -> tf.Float:
+    """Pose (4, 4) in the tool's frame at which fingers closed on it that then hold it at `T_tcp_item`.
+
+    Squeezed where it lies, it bulges below and rises between them: fingers that close lower than at first hold it lower still.
+    """
+    T = tf.inverse(T_tcp_item)
+    places = [np.asarray(grasp.pose.position) for grasp in control.world.assets[tool].affordances.grasps]
+    T[:3, 3] = min(places, key=lambda place: float(np.linalg.norm(place - T[:3, 3])))
+    return T
 
 
 def _straight(control: Controller, T: tf.Float) -> None:
