@@ -48,6 +48,7 @@ MEANT = {
     "hang the towel on the bar": "hung(towel, towel_rack)",
     "把毛巾挂到架子上": "hung(towel, towel_rack)",
     "put the towel over the box": "covers(towel, box)",
+    "用餐巾盖住碗": "covers(napkin, bowl)",
     "wipe the table with the sponge": "wiped(stain, sponge)",
     "用海绵擦桌子": "wiped(stain, sponge)",
     "put the plush block in the box": "inside(plush_block, box)",

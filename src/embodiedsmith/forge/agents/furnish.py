@@ -43,8 +43,8 @@ FULL, HEAPED, BRIMFUL = 0.5, 0.6, 0.7
 TALL = 0.165
 """Height of a jug to fill things from [m]."""
 OVERHANG = 0.1
-"""[m] By which a cloth, spread out, reaches past what it is laid over, all round: hung from one point of an edge it falls in
-pleats, and lies some 5 cm narrower on either side than it is."""
+"""[m] By which a cloth, spread out, reaches past what it is laid over, all round: drawn over it by a corner it narrows, and
+lies some 5 cm narrower on either side than it is."""
 WIDER, NARROWER = 1.25, 0.7
 """Factors on the usual dimensions of cloth that is laid over something, and of that, where it would reach less far."""
 TWIN = 0.3
