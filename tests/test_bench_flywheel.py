@@ -24,7 +24,7 @@ SMALL = BenchTask(
         final_evaluations=1, forgetting=1, requests=0, width=32, depth=2, time_limit=1.5,
     ),
 )  # fmt: skip
-CONFIG = BenchConfig(tasks=(SMALL,), arms=("plain_hard", "no_data"), seeds=1, scenarios=1, starts=2)
+CONFIG = BenchConfig(tasks=(SMALL,), arms=("plain", "no_data"), seeds=1, scenarios=1, starts=2)
 
 
 @pytest.fixture(scope="module")
@@ -35,19 +35,19 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_arms_go_on_from_one_cold_start_and_a_second_call_does_nothing_twice(folder: Path) -> None:
     found = measure(CONFIG, folder=folder)
     task = found["tasks"]["basket"]
-    # `loop` is tried although nobody asked, for `plain_hard` is measured by it
-    assert list(task["arms"]) == [COLD, "loop", "no_data", "plain_hard"] and task["starts"] == 2
+    # `loop` is tried although nobody asked, for `plain` is measured by it
+    assert list(task["arms"]) == [COLD, "loop", "no_data", "plain"] and task["starts"] == 2
     steps = {arm: told["steps"] for arm, told in task["arms"].items()}
-    assert steps == {COLD: [20], "loop": [40], "no_data": [40], "plain_hard": [40]}  # the last round trains anew
+    assert steps == {COLD: [20], "loop": [40], "no_data": [40], "plain": [40]}  # the last round trains anew
     arms = task["arms"]
     assert arms["no_data"]["kept"] == [0]
-    assert arms["plain_hard"]["kept"] == arms["plain_hard"]["experts"] == arms["loop"]["kept"] != [0]
+    assert arms["plain"]["kept"] == arms["plain"]["experts"] == arms["loop"]["kept"] != [0]
     assert arms["loop"]["final"] == [arms["no_data"]["final"][0] + arms["loop"]["against"]["no_data"]["seeds"][0]]
-    # the same past, another level: going on at the highest one is no jump of the level
+    # the cold start was at the lowest level, and going on at the highest one is no jump of the level
     rows = {arm: read_rows(folder / arm / "basket-0" / "flywheel") for arm in arms}
     assert len({row[0].to_json() for row in rows.values()}) == 1
-    assert [rows[arm][1].level for arm in list(arms)[1:]] == [1, 1, 10]
-    assert arms["plain_hard"]["alarms"] == [[]]
+    assert [rows[arm][1].level for arm in list(arms)[1:]] == [10, 10, 10]
+    assert all(arms[arm]["alarms"] == [[]] for arm in ("loop", "plain"))
     # judged where nothing was seen
     suites = [Suite.load(path) for path in (folder / "suites").iterdir()]
     assert [len(suite.entries) for suite in suites] == [2]

@@ -75,13 +75,9 @@ _ALL = (
         name="plain", about="(b) as many demonstrations a round as the loop keeps episodes, nothing else",
         changes={"rollouts": 0, "expert": "plain", "requests": 0}, as_many=True,
     ),
-    Arm(
-        name="plain_hard", about="(b) the same, all at the highest level",
-        changes={"rollouts": 0, "expert": "plain", "requests": 0, "curriculum": "none"}, as_many=True,
-    ),
     Arm(name="unfiltered", about="(c) self-training without a filter", changes={"expert": "none", "filter": "none"}),
     Arm(name="fixed", about="(d) fixed thresholds", changes={"filter": "fixed"}),
-    Arm(name="no_curriculum", about="(e) everything at the highest level", changes={"curriculum": "none"}),
+    Arm(name="curriculum", about="(e) the other way: levels follow success, from the lowest", changes={"curriculum": "success"}),
     Arm(name="no_replay", about="(f) a round trains on its own episodes only", changes={"replay": False}),
     Arm(name="no_distillation", about="(g) no distillation", changes={"distillation": 0.0}),
     Arm(

@@ -12,7 +12,7 @@ from embodiedsmith.evaluate.intervals import Interval, mean, newcombe, paired, r
 from embodiedsmith.runtime.seeds import generator
 from embodiedsmith.spec.base import Noun
 
-CONTROLS = ("no_data", "plain", "plain_hard")
+CONTROLS = ("no_data", "plain")
 """Arms that all others are held against."""
 FORGETTING = 0.05
 """What success on level 1 may lose of its best."""

@@ -118,7 +118,7 @@ class Spin(Working):
     """Its successful episodes a task and round."""
     policy: PolicyKind = "bc_mlp"
     """Kind of the policy."""
-    curriculum: Literal["success", "entropy", "none"] = "success"
+    curriculum: Literal["success", "entropy", "none"] = "none"
     """What schedules difficulty; `none`: every round at the highest level."""
     profile: Literal["benchmark", "real_robot"] = "benchmark"
     """What quality is made of."""

@@ -46,7 +46,8 @@ class FlywheelSettings(Noun):
     robustness: int | None = Field(default=None, ge=0, le=64)
     """Perturbed repeats of each success of the policy, for that part of its quality; 0: it is left out. None: 4 when the profile
     is that of a real robot, else 0, for repeats cost what the physics in them costs."""
-    curriculum: Scheduler = "success"
+    curriculum: Scheduler = "none"
+    """What sets the level of the rounds; none: they are all at the highest."""
     start_level: int = Field(default=1, ge=1, le=LEVELS)
     replay: bool = True
     """Whether a round trains on what earlier ones kept, too."""
