@@ -23,8 +23,9 @@ from embodiedsmith.runtime.run import Run
 from embodiedsmith.spec import Brief
 
 SMALL = FlywheelSettings(
-    rounds=1, curriculum="success", scenarios=1, held_out=1, demonstrations=6, rollouts=4, experts=4, cold_steps=40, round_steps=20, evaluations=2,
-    final_evaluations=4, forgetting=2, requests=0, width=32, depth=2, expert="plain", time_limit=1.0, pushes=0.0,
+    rounds=1, curriculum="success", scenarios=1, held_out=1, demonstrations=6, rollouts=4, experts=4, cold_steps=40,
+    round_steps=20, evaluations=2, final_evaluations=4, forgetting=2, requests=0, width=32, depth=2, expert="plain",
+    time_limit=1.0, pushes=0.0,
 )  # fmt: skip
 """The demonstrator, whom nothing leads astray, gives every round four episodes in the time there is, so that none is a stall."""
 BRIEF = "put the can in the basket"
