@@ -8,7 +8,7 @@ from itertools import islice
 
 import numpy as np
 
-from embodiedsmith.assets.asset import Cavity, Shape, Support
+from embodiedsmith.assets.asset import Asset, Cavity, Shape, Support
 from embodiedsmith.motion import clearing, sharing
 from embodiedsmith.motion.controller import FINGER_PLAY, Controller
 from embodiedsmith.motion.facts import FLOOR, place_of
@@ -20,6 +20,7 @@ from embodiedsmith.world import transforms as tf
 DROP = 0.004  # [m] height above the surface at which an item is let go
 HIGHER = (0.004, 0.03, 0.06)  # [m] heights tried when the hand or other things are in the way
 BELOW_RIM = 0.03  # [m] below its rim things are let go of in a container too narrow for the hand
+LEANS = 0.95  # part of the length at which something that leans in a cavity falls out of it, over its rim
 OVER_RIM = 0.04  # [m] by which the bottom of what is in the hand clears the rim on the way in
 LIFT = 0.08  # [m] straight descent onto a surface
 SPOTS = 14
@@ -201,6 +202,9 @@ def inside_cavity(control: Controller, load: Load, reference: str) -> Iterator[S
         if cavity.opening[2] < UPWARDS:
             yield from _front_spots(control, load, T_world_cavity, cavity.size, np.asarray(cavity.opening))
             continue
+        if stands_on_end(world.assets[load.item], cavity):
+            yield from _on_end(control, load, T_world_cavity, cavity)
+            continue
         points = _points(control, load.item, f"{owner}.{name}", cavity, T_world_cavity)
         depth = cavity.size[2]
         drops = tuple(h for h in (0.5 * depth, depth - BELOW_RIM) if h > HIGHER[-1])
@@ -209,6 +213,45 @@ def inside_cavity(control: Controller, load: Load, reference: str) -> Iterator[S
             if floor.holds((x, y), yaw):
                 T = T_world_cavity @ tf.translate((x, y, height)) @ tf.turn_z(yaw)
                 yield open_spot(T, max(depth + OVER_RIM - height, OVER_RIM))
+
+
+def stands_on_end(asset: Asset, cavity: Cavity) -> bool:
+    """Whether something long that cannot lie in a cavity open above stands in it on one end, as a spoon does in a mug.
+
+    Let go of, it leans from the foot of one wall on the rim over the other, steeper than 45 degrees where that is deeper than
+    wide: out of bowls it falls. Its middle must stay between them.
+    """
+    x, y, z = (float(v) for v in asset.size)
+    width, depth, height = cavity.size
+    lies = min(max(x - width, y - depth), max(x - depth, y - width)) <= 0
+    if lies or cavity.joint is not None or cavity.opening[2] < UPWARDS or max(x, y) < z:
+        return False
+    across = min(width, depth)
+    return (
+        across < height
+        and float(np.hypot(min(x, y), z)) + 2 * HIGHER[0] < across
+        and max(x, y) < LEANS * 2 * float(np.hypot(across, height))
+    )
+
+
+def _on_end(control: Controller, load: Load, T_world_cavity: tf.Float, cavity: Cavity) -> Iterator[Spot]:
+    """Spots in the middle of a cavity with the heavier end down, first those where the hand points away from the robot."""
+    low, high = (np.asarray(corner) for corner in control.world.assets[load.item].extents)
+    corners = np.array([(x, y, z) for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
+    along = int(np.argmax((high - low)[:2]))
+    heavy = control.world.model.body_ipos[control.world.items[load.item].body][along] >= (low + high)[along] / 2
+    down = tf.turn((0.0, 1.0, 0.0) if along == 0 else (-1.0, 0.0, 0.0), np.pi / 2 if heavy else -np.pi / 2)
+    away = T_world_cavity[:2, 3] - control.mount()[:2]
+    choices = []
+    for turn in np.arange(8) * np.pi / 4:
+        T_cavity_item = tf.turn_z(float(turn)) @ down
+        there = corners @ T_cavity_item[:3, :3].T
+        T_cavity_item[:2, 3] = -(there.min(axis=0) + there.max(axis=0))[:2] / 2
+        T_cavity_item[2, 3] = HIGHER[0] - there[:, 2].min()
+        T = T_world_cavity @ T_cavity_item
+        choices.append((-round(float((T @ tf.inverse(load.T_tcp_item))[:2, 2] @ away), 3), float(turn), T))
+    for _, _, T in sorted(choices, key=lambda choice: choice[:2]):
+        yield open_spot(T, cavity.size[2] + OVER_RIM - HIGHER[0])
 
 
 class _Floor:

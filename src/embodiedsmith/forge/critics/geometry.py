@@ -61,7 +61,9 @@ def _misfits(context: Context) -> Iterator[Finding]:
     wanted = needs.read(context.scenario, built)
     free = {item.id for item in context.scenario.scene.items if not item.fixed and item.id in built}
     for target in wanted.targets:
-        if target.relation == "inside" and target.place in built and (fault := fit.fault_of(target, built)) is not None:
+        if target.relation != "inside" or target.place not in built:
+            continue
+        if (fault := fit.fault_of(target, built)) is not None and not fit.on_end(target, built):
             yield fault
     for place in dict.fromkeys(t.place for t in wanted.targets):
         if (fault := fit.heap_fault(place, built, wanted)) is not None:

@@ -9,6 +9,7 @@ from embodiedsmith.assets.asset import Asset, Cavity
 from embodiedsmith.forge.layout.errors import LayoutError
 from embodiedsmith.forge.layout.needs import Needs, Target
 from embodiedsmith.motion import sharing
+from embodiedsmith.motion.placing import stands_on_end
 from embodiedsmith.spec import AssetSpec, Finding, Scenario
 
 SIDE = 0.004  # [m] least play beside a thing in a cavity
@@ -44,7 +45,7 @@ def resized(scenario: Scenario, built: dict[str, Asset], needs: Needs) -> tuple[
         fault = fault_of(target, built, stays=stays)
         if fault is not None:
             scenario, built, fault = _resized(scenario, built, target, fault)
-        if fault is not None:
+        if fault is not None and (stays or not on_end(target, built)):
             findings.append(fault)
     for place in dict.fromkeys(t.place for t in goes):
         scenario, built, fault = _grown(scenario, built, needs, place)
@@ -99,6 +100,12 @@ def excess_of(asset: Asset, cavity: Cavity, *, stays: bool = False) -> float:
     if cavity.joint is None and cavity.opening[2] > 0.7:  # open above: it may look out by half
         return flat if stays else max(flat, z / 2 - cz)
     return max(flat, z - cz + (SIDE if cavity.opening[2] > 0.7 else LIFT))
+
+
+def on_end(target: Target, built: dict[str, Asset]) -> bool:
+    """Whether what does not lie in any of the cavities meant stands in one on its end."""
+    cavities = [c for c in built[target.place].affordances.cavities if target.part in (None, c.name)]
+    return any(stands_on_end(built[target.item], cavity) for cavity in cavities)
 
 
 def heap_fault(place: str, built: dict[str, Asset], needs: Needs) -> Finding | None:

@@ -112,6 +112,7 @@ def near_misses(world: World, args: Args, params: Params) -> Iterator[NearMiss]:
         if not _elsewhere(world, base, part, cavity, center + R[:, 2] * up):
             yield shifted(world, said, item, R[:, 2] * up)
     yield from _half_out(world, item, cavity, R, origin, low, high)
+    yield from _across(world, item, base, part, cavity, T)
     yield from _next_door(world, item, base, part, cavity, T)
     yield from held(world, item)
 
@@ -128,6 +129,17 @@ def _half_out(world: World, item: str, cavity: Cavity, R: Float, origin: Float, 
     near, far = (v - float(out @ origin) for v in span(world, item, out))
     for said, reach in (("a little", far - 0.005), ("half", (near + far) / 2), ("most of it", near + SLIP)):
         yield shifted(world, f"{said} out of the front", item, out * (front - reach))
+
+
+def _across(world: World, item: str, base: str, part: str | None, cavity: Cavity, T: Float) -> Iterator[NearMiss]:
+    """Lying on the rim, for what is too long to lie on the floor."""
+    low, high = (np.asarray(corner) for corner in world.assets[item].extents)
+    if cavity.opening[2] <= UPWARDS or (high - low)[:2].max() <= min(cavity.size[:2]):
+        return
+    x, y, _ = (low + high) / 2
+    there = T @ tf.translate((-x, -y, cavity.size[2] - low[2]))
+    if not _elsewhere(world, base, part, cavity, (there @ np.append((low + high) / 2, 1.0))[:3]):
+        yield posed("lying across its rim", item, there)
 
 
 def _next_door(world: World, item: str, base: str, part: str | None, cavity: Cavity, T: Float) -> Iterator[NearMiss]:
