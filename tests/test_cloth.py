@@ -15,9 +15,9 @@ from embodiedsmith.forge.language import read
 from embodiedsmith.forge.layout import needs
 from embodiedsmith.forge.repairs.build import resize
 from embodiedsmith.forge.repairs.view import View
-from embodiedsmith.motion import MotionError, symbolic
+from embodiedsmith.motion import MotionError, pinching, symbolic
 from embodiedsmith.motion.controller import Controller
-from embodiedsmith.motion.pinching import hands, neighbours, pinch, release
+from embodiedsmith.motion.pinching import GATHERED, hands, neighbours, pinch, release, unit
 from embodiedsmith.motion.skills import hang, skills
 from embodiedsmith.runtime.errors import SmithError
 from embodiedsmith.spec import (
@@ -256,6 +256,37 @@ def test_fingers_close_across_an_edge_and_never_along_it() -> None:
     a, _, _, d = corners(matter.grid)
     inwards = (points[d] - points[a]) / np.linalg.norm(points[d] - points[a])
     assert max(abs(float(T[:3, 1] @ inwards)) for T in hands(control, "towel", a)) < 0.8
+
+
+def test_at_a_corner_fingertips_come_down_beside_the_cloth_or_wholly_on_it() -> None:
+    made = World(moved(-0.1, 0.0, 0.4))
+    control = start(made)
+    matter, points = made.assets["towel"].matter, made.matter("towel")
+    assert matter is not None
+    for corner in corners(matter.grid):
+        first, second = (unit((points[k] - points[corner]) * (1.0, 1.0, 0.0)) for k in neighbours(matter.grid, corner))
+        beside = []
+        for T in hands(control, "towel", corner):
+            tips = [T[:3, 3] + side * GATHERED / 2 * T[:3, 1] - points[corner] for side in (1.0, -1.0)]
+            within = [min(float(tip @ first), float(tip @ second)) for tip in tips]
+            assert min(within) < 0.0  # never both on it
+            assert not 0.0 < max(within) < 0.009  # half of a fingertip of 20 mm slides over its edge
+            beside.append(max(within) < 0.0)
+        assert beside[:6] == [True] * 6 and beside[6:] == [False] * 4
+
+
+@pytest.mark.parametrize("which", range(6, 10))
+def test_hands_turned_far_pinch_the_edge_right_beside_a_corner(which: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = World(moved(-0.1, 0.0, 0.4))
+    control = start(made)
+    matter = made.assets["towel"].matter
+    assert matter is not None
+    corner = corners(matter.grid)[2]
+    chosen = list(hands(control, "towel", corner))[which]
+    monkeypatch.setattr(pinching, "hands", lambda *_: iter([chosen]))
+    monkeypatch.setattr(pinching, "TRIES", 1)
+    pinch(control, "towel", corner, stage="fold")
+    assert made.sheets["towel"].tied(made.data, control.index) is not None
 
 
 @pytest.mark.slow

@@ -29,11 +29,13 @@ PRESS = 0.0015
 ABOVE = 0.08
 """[m] Straight down before the pinch, straight up after letting go."""
 INSET, EDGE_INSET = 0.004, 0.009
-"""[m] From a corner, and from the middle of an edge, to where it is pinched, inwards."""
-TURNS, EDGE_TURNS = (0.0, 0.4, -0.4, 0.8, -0.8), (0.0, 0.25, -0.25, 0.5, -0.5)
-"""[rad] by which the closing direction is turned away from the best one, at a corner and along an edge. Of 8 to 12 pinches each
-way, all held to 0.8 at corners and half at 1.1, all held to 0.5 along edges and three of four at 0.6; fingers that close along an
-edge, both on the cloth, slide over it."""
+"""[m] From a corner, and from an edge, to where it is pinched, inwards."""
+PAD = 0.010
+"""[m] From a corner along an edge to where that is pinched beside it: the whole fingertip is over cloth there."""
+TURNS, EDGE_TURNS = (0.0, 0.4, -0.4), (0.0, 0.25, -0.25, 0.5, -0.5)
+"""[rad] by which the closing direction is turned away from the best one, at a corner and along an edge. Of 8 to 12 pinches along
+edges all held to 0.5 and three of four at 0.6. At corners, turned by 0.8 fingers close along an edge, both on the cloth: with one
+towel they slid over it nine times of nine, and pinched the edge beside the corner instead they held four times of four."""
 SLOW = 0.2
 """Fraction of the joint limits for rising out of cloth: fast, it is drawn along."""
 SETTLED = 4
@@ -71,7 +73,8 @@ def hands(control: Controller, item: str, point: int) -> Iterator[tf.Float]:
     """Tool poses (4, 4) that pinch a point of a sheet, best first.
 
     Fingers come down on both sides of a corner, side by side across the way inwards; of another point of an edge, one beside
-    the sheet and one on it.
+    the sheet and one on it. So they do right beside a corner, on either of its edges, when only a hand turned so far is in
+    reach: closing along an edge over the corner itself, they would slide over it.
     """
     world = control.world
     matter = world.assets[item].matter
@@ -86,6 +89,13 @@ def hands(control: Controller, item: str, point: int) -> Iterator[tf.Float]:
     closing = np.array([-inwards[1], inwards[0], 0.0]) if corner else inwards
     for turn, flip in product(TURNS if corner else EDGE_TURNS, (1.0, -1.0)):
         yield downward(at, flip * (tf.turn_z(turn)[:3, :3] @ closing))
+    if corner:
+        first, second = (unit((points[k] - points[point]) * (1.0, 1.0, 0.0)) for k in beside)
+        for across, along in ((first, second), (second, first)):
+            near = points[point] + EDGE_INSET * across + PAD * along
+            near[2] = at[2]
+            for flip in (1.0, -1.0):
+                yield downward(near, flip * across)
 
 
 def neighbours(grid: tuple[int, int], point: int) -> list[int]:
