@@ -275,6 +275,17 @@ def test_at_a_corner_fingertips_come_down_beside_the_cloth_or_wholly_on_it() -> 
         assert beside[:6] == [True] * 6 and beside[6:] == [False] * 4
 
 
+def test_a_way_on_that_is_out_of_reach_is_said_without_a_distance() -> None:
+    made = World(moved(-0.1, 0.0, 0.4))
+    control = start(made)
+    matter = made.assets["towel"].matter
+    assert matter is not None
+    corner = corners(matter.grid)[2]
+    with pytest.raises(MotionError, match="none of 10 poses at towel has a way on from it that is in reach") as error:
+        pinching.reachable(control, "towel", corner, [np.array([0.0, 0.0, 3.0])], stage="fold")
+    assert error.value.code == "fold.unreachable" and error.value.value is None
+
+
 @pytest.mark.parametrize("which", range(6, 10))
 def test_hands_turned_far_pinch_the_edge_right_beside_a_corner(which: int, monkeypatch: pytest.MonkeyPatch) -> None:
     made = World(moved(-0.1, 0.0, 0.4))

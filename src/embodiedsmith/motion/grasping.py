@@ -60,6 +60,8 @@ class Tally:
     tried: int = 0
     unreachable: int = 0
     nearest: float = float("inf")
+    lost: int = 0
+    """How many of those out of reach are not so themselves, but the way on from them is."""
     blocked: int = 0
     blocker: Hit | None = None
     """The last forbidden contact found."""
@@ -95,6 +97,11 @@ class Tally:
             return MotionError(
                 f"{stage}.no_grasp", f"no grasp of {item} fits the gripper", subjects=(item,), value=0.0, limit=1.0
             )
+        if self.unreachable == self.tried and self.lost:
+            return MotionError(
+                f"{stage}.unreachable", f"none of {self.tried} poses at {item} has a way on from it that is in reach",
+                subjects=(item, *about), limit=0.001,
+            )  # fmt: skip
         if self.unreachable == self.tried:
             return MotionError(
                 f"{stage}.unreachable",

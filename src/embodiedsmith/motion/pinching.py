@@ -159,6 +159,7 @@ def _way_down(
     for T in candidates:
         tally.tried += 1
         T_above = T @ tf.translate((0.0, 0.0, -ABOVE))
+        out_of_reach = False
         for posture in control.postures(T_above):
             if tally.misses(posture):
                 break
@@ -167,7 +168,7 @@ def _way_down(
                 continue
             beyond = way(control, T, [T[:3, 3] + by for by in via], path[-1], turn=turn)
             if beyond is None:
-                tally.unreachable += 1
+                out_of_reach = True
                 continue
             if (hit := control.checker.path_hit(beyond)) is not None:
                 tally.met(hit)
@@ -176,7 +177,9 @@ def _way_down(
             if len(found) > skip:
                 return path
         else:
-            tally.blocked += 1
+            tally.unreachable += out_of_reach
+            tally.lost += out_of_reach
+            tally.blocked += not out_of_reach
     if found:
         return found[-1]
     raise tally.error(stage, item)

@@ -215,6 +215,7 @@ def _try(
     push = control.line(T, _shifted(T, (GAP + length) * direction), joints)
     if push is None:
         tally.unreachable += 1
+        tally.lost += 1
         return None
     checker.allow(fingers)
     meets = checker.path_hit(push[: 1 + int(np.ceil(GAP / (GAP + length) * (len(push) - 1)))])
