@@ -58,6 +58,7 @@ from embodiedsmith.learn.observation import ObservationConfig
 from embodiedsmith.learn.policy import Policy, PolicyConfig
 from embodiedsmith.learn.samples import default_space
 from embodiedsmith.runtime.errors import SmithError
+from embodiedsmith.runtime.memory import give_back
 from embodiedsmith.runtime.seeds import derive, generator
 from embodiedsmith.tasks import Recording
 
@@ -135,6 +136,7 @@ class Flywheel:
             self._begin()
         while self.state.round < self.settings.rounds:
             self._turn(self.state.round + 1)
+            give_back()
         return self._result()
 
     def policy(self) -> Policy:
