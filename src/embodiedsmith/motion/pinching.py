@@ -34,8 +34,8 @@ PAD = 0.010
 """[m] From a corner along an edge to where that is pinched beside it: the whole fingertip is over cloth there."""
 TURNS, EDGE_TURNS = (0.0, 0.4, -0.4), (0.0, 0.25, -0.25, 0.5, -0.5)
 """[rad] by which the closing direction is turned away from the best one, at a corner and along an edge. Of 8 to 12 pinches along
-edges all held to 0.5 and three of four at 0.6. At corners, turned by 0.8 fingers close along an edge, both on the cloth: with one
-towel they slid over it nine times of nine, and pinched the edge beside the corner instead they held four times of four."""
+edges all held to 0.5 and three of four at 0.6. At corners, turned by 0.8 fingers close along an edge, one of them half on the
+cloth: with one towel they slid over it nine times of nine, and beside the corner, wholly on it, they held four times of four."""
 SLOW = 0.2
 """Fraction of the joint limits for rising out of cloth: fast, it is drawn along."""
 SETTLED = 4
